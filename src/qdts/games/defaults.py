@@ -1,0 +1,66 @@
+"""Rules that many games share, and helpers for writing one's own.
+
+A game that hides nothing needs neither `redact` nor the three functions on holes; a game whose actions are
+whole needs no `midway`; a game without chance needs no `chance`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qdts.games.interface import NO_HOLE, rule
+from qdts.kernels import Ints, Reals, Reals32, kernel
+
+
+@rule
+def chance(rules: Ints, world: Ints, outcomes: Ints, probabilities: Reals) -> int:
+    """Nothing is left to chance."""
+    return 0
+
+
+@rule
+def redact(rules: Ints, world: Ints, player: int) -> None:
+    """Everyone sees everything."""
+
+
+@rule
+def hole(rules: Ints, view: Ints) -> int:
+    """Nothing is hidden."""
+    return NO_HOLE
+
+
+@rule
+def values(rules: Ints, view: Ints, hole: int, values: Ints, weights: Reals) -> int:
+    """Nothing is hidden."""
+    return 0
+
+
+@rule
+def fill(rules: Ints, view: Ints, hole: int, value: int) -> None:
+    """Nothing is hidden."""
+
+
+@rule
+def midway(rules: Ints, world: Ints) -> int:
+    """Every action is whole."""
+    return 0
+
+
+@kernel()
+def real(bits: int) -> float:
+    """The float whose bit pattern a slot of `rules` holds (`real_bits` puts it there)."""
+    return np.int64(bits).view(np.float64)  # type: ignore[no-any-return]
+
+
+@kernel()
+def one_hot(out: Reals32, at: int, value: int, size: int) -> int:
+    """Write a slot with values 0 .. size-1 or UNKNOWN as size + 1 features; return where the next ones go."""
+    for i in range(size + 1):
+        out[at + i] = 1.0 if i == value + 1 else 0.0
+    return at + size + 1
+
+
+def real_bits(numbers: object) -> Ints:
+    """Floats as the integers that have the same bits, for `Game.rules`."""
+    return np.asarray(numbers, np.float64).reshape(-1).view(np.int64)
+

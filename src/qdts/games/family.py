@@ -1,0 +1,113 @@
+"""A family of games: one name, its parameters, and how a game is built from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from qdts.errors import InputError, unknown
+from qdts.games.game import Game
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a family. Its kind is the type of its default: int, bool, str or a nested list."""
+
+    name: str
+    default: Any
+    help: str
+    low: int | None = None
+    high: int | None = None
+    """Bounds of an int, both included."""
+    choices: tuple[str, ...] = ()
+    """The words that a str may be."""
+
+    def read(self, value: object, family: str) -> Any:
+        """The checked value, from text or from Python; raises an InputError that names what was expected."""
+        if isinstance(self.default, bool):
+            return self._read_bool(value, family)
+        if isinstance(self.default, int):
+            return self._read_int(value, family)
+        if isinstance(self.default, str):
+            return self._read_word(value, family)
+        return self._read_list(value, family)
+
+    def expected(self) -> str:
+        """What may stand here, in words."""
+        if isinstance(self.default, bool):
+            return "true or false"
+        if isinstance(self.default, int):
+            return f"a whole number from {self.low} to {self.high}"
+        words = " or ".join(self.choices)
+        return words if isinstance(self.default, str) else "a nested list of numbers" + (f", {words}" if words else "")
+
+    def wrong(self, value: object, family: str) -> InputError:
+        """The error for a value that does not fit."""
+        return InputError(f"{family}: {self.name}={value} is not possible, expected {self.expected()}")
+
+    def _read_bool(self, value: object, family: str) -> bool:
+        words = {"true": True, "false": False}
+        if isinstance(value, bool):
+            return value
+        if str(value).lower() not in words:
+            raise self.wrong(value, family)
+        return words[str(value).lower()]
+
+    def _read_int(self, value: object, family: str) -> int:
+        try:
+            number = int(str(value))
+        except ValueError:
+            raise self.wrong(value, family) from None
+        if (self.low is not None and number < self.low) or (self.high is not None and number > self.high):
+            raise self.wrong(value, family)
+        return number
+
+    def _read_word(self, value: object, family: str) -> str:
+        if self.choices and str(value) not in self.choices:
+            raise unknown(f"{self.name} of {family}", value, self.choices)
+        return str(value)
+
+    def _read_list(self, value: object, family: str) -> Any:
+        if isinstance(value, str) and value in self.choices:
+            return value
+        try:
+            read = json.loads(value) if isinstance(value, str) else json.loads(json.dumps(value))
+        except (TypeError, ValueError, RecursionError):
+            raise self.wrong(value, family) from None
+        if not isinstance(read, list):
+            raise self.wrong(value, family)
+        return read
+
+    def write(self, value: object) -> str:
+        """The value as it stands in a game's name."""
+        return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+
+
+@dataclass(frozen=True)
+class Family:
+    """All games of one name."""
+
+    name: str
+    summary: str
+    """One line on the game, for lists."""
+    parameters: tuple[Parameter, ...]
+    build: Callable[..., Game]
+    """Called with `spec` and every parameter by name."""
+    examples: tuple[str, ...] = ()
+    """Further specifications worth trying; the conformance suite runs on each."""
+
+    def load(self, given: Mapping[str, object]) -> Game:
+        """The game with these parameters, the others at their defaults."""
+        known = {p.name: p for p in self.parameters}
+        for name in given:
+            if name not in known:
+                raise unknown(f"parameter of {self.name}", name, known)
+        values = {n: p.read(given[n], self.name) if n in given else p.default for n, p in known.items()}
+        return self.build(spec=self.spec(values), **values)
+
+    def spec(self, values: Mapping[str, Any]) -> str:
+        """The canonical name of a game: parameters at their defaults are left out."""
+        parts = [f"{p.name}={p.write(values[p.name])}" for p in self.parameters if values[p.name] != p.default]
+        return f"{self.name}({','.join(parts)})" if parts else self.name

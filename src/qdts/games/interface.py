@@ -1,0 +1,128 @@
+"""What a game is: twelve small functions over a world, and how they are compiled.
+
+A *world* is a full state of a game, a vector of int64 slots of fixed length, each non-negative. A *view* is
+what one player knows: the same vector with every slot that he does not know set to UNKNOWN; each such slot
+is a *hole*. `docs/games.md` says what each function promises and how larger games fit.
+
+The functions take raw pointers (index them, don't slice them): passing a whole array costs five times as
+much, and plain C pointers let any caller in, compiled or not.
+
+    rules   what `Game.rules` holds: the parameters of this game as integers (`real` reads a float among them)
+    world   the slots, read or changed in place
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from numba import float32, float64, int64, types
+from numba.core.typing.templates import Signature
+
+from qdts.kernels import kernel
+
+UNKNOWN = -1
+"""A slot that the owner of a view does not know."""
+CHANCE = -1
+"""`mover`: chance is to move."""
+TERMINAL = -2
+"""`mover`: the game is over."""
+OTHERS = -3
+"""`mover` on a view: not its owner; who it is depends on the holes."""
+NO_HOLE = -1
+"""`hole`: nothing is left to fill."""
+
+Pointer = types.CPointer(int64)
+RealPointer = types.CPointer(float64)
+Real32Pointer = types.CPointer(float32)
+
+SIGNATURES: dict[str, Signature] = {
+    # initial(rules, world): write the world before anything has happened.
+    "initial": types.void(Pointer, Pointer),
+    # mover(rules, world): the player to move, CHANCE, TERMINAL, or OTHERS where the view leaves it open.
+    "mover": int64(Pointer, Pointer),
+    # legal(rules, world, actions): write the mover's legal actions, ascending; return how many.
+    "legal": int64(Pointer, Pointer, Pointer),
+    # chance(rules, world, outcomes, probabilities): write what chance may do, ascending; return how many.
+    "chance": int64(Pointer, Pointer, Pointer, RealPointer),
+    # step(rules, world, action): let the mover (or chance) act; change the world in place.
+    "step": types.void(Pointer, Pointer, int64),
+    # returns(rules, world, utilities): write every player's utility of a finished game.
+    "returns": types.void(Pointer, Pointer, RealPointer),
+    # redact(rules, world, player): turn the world into the player's view, in place.
+    "redact": types.void(Pointer, Pointer, int64),
+    # hole(rules, view): the next slot to fill, or NO_HOLE.
+    "hole": int64(Pointer, Pointer),
+    # values(rules, view, hole, values, weights): write what the hole may hold and how likely the rules make
+    # each (positive, summing to one); return how many.
+    "values": int64(Pointer, Pointer, int64, Pointer, RealPointer),
+    # fill(rules, view, hole, value): fill a hole, and set every slot that follows from it, in place.
+    "fill": types.void(Pointer, Pointer, int64, int64),
+    # midway(rules, world): 1 while an action (or a chance event) in pieces is not yet whole, else 0.
+    "midway": int64(Pointer, Pointer),
+    # features(rules, world, player, out): write what a network sees of a world or view from the player's seat.
+    "features": types.void(Pointer, Pointer, int64, Real32Pointer),
+}
+
+
+class FunctionPointer(types.WrapperAddressProtocol):  # type: ignore[misc]
+    """The address of one compiled function: a first-class function in kernels, a C function in Python."""
+
+    def __init__(self, dispatcher: Any, signature: Signature) -> None:
+        dispatcher.compile(signature.args)
+        compiled = dispatcher.get_compile_result(signature)
+        self._keep_alive = compiled
+        self._signature = signature
+        self.address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
+        ctype = {int64: ctypes.c_int64, types.void: None}
+        arguments = [ctype.get(a, ctypes.c_void_p) for a in signature.args]
+        self.call = ctypes.CFUNCTYPE(ctype[signature.return_type], *arguments)(self.address)
+
+    def __wrapper_address__(self) -> int:
+        return self.address
+
+    def signature(self) -> Signature:
+        """The function's type."""
+        return self._signature
+
+
+class Kernels(NamedTuple):
+    """The compiled functions of one game, in the order of SIGNATURES."""
+
+    initial: FunctionPointer
+    mover: FunctionPointer
+    legal: FunctionPointer
+    chance: FunctionPointer
+    step: FunctionPointer
+    returns: FunctionPointer
+    redact: FunctionPointer
+    hole: FunctionPointer
+    values: FunctionPointer
+    fill: FunctionPointer
+    midway: FunctionPointer
+    features: FunctionPointer
+
+
+KernelsType = types.NamedTuple([types.FunctionType(s) for s in SIGNATURES.values()], Kernels)
+"""The numba type of `Kernels`: the same for every game, so an engine that takes it compiles once."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def rule(function: F) -> F:
+    """Mark one of a game's twelve functions, known by its name; it compiles when the game is loaded."""
+    if function.__name__ not in SIGNATURES:
+        raise TypeError(f"@rule on '{function.__name__}': expected one of {', '.join(SIGNATURES)}")
+    return kernel()(function)
+
+
+def compile_rules(namespace: dict[str, Any]) -> Kernels:
+    """The compiled functions of a game module, given its globals; what it lacks is taken from `defaults`."""
+    from qdts.games import defaults
+
+    found = {name: namespace.get(name) or getattr(defaults, name, None) for name in SIGNATURES}
+    missing = [name for name, function in found.items() if function is None]
+    if missing:
+        raise TypeError(f"{namespace['__name__']} lacks the rules {', '.join(missing)}")
+    return Kernels(*(FunctionPointer(found[name], s) for name, s in SIGNATURES.items()))

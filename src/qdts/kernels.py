@@ -1,0 +1,97 @@
+"""Compiled functions, and where their machine code is kept between processes.
+
+numba's on-disk cache looks only at the file that a function is defined in, so an edit to a helper in
+another file would run stale code. Here the cache folder's name is a hash of every source that a kernel
+can reach: all of qdts, and, for a kernel defined elsewhere, every Python file beside it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import llvmlite
+import numba
+import numpy as np
+from numba import config
+from numpy.typing import NDArray
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+Ints = NDArray[np.int64]
+Reals = NDArray[np.float64]
+Reals32 = NDArray[np.float32]
+
+CACHE_NAME = re.compile("kernels-[0-9a-f]{24}")
+PACKAGE = Path(__file__).parent
+KEPT_CACHES = 8
+"""How many generations of compiled code stay on disk; older ones are removed when a new one is made."""
+
+
+def kernel(signature: Any = None) -> Callable[[F], F]:
+    """Compile a function in nopython mode, cached on disk and never stale.
+
+    With a signature it compiles now, without one on its first use. Divisions follow IEEE (no exceptions),
+    and the interpreter's lock is free while a kernel runs.
+    """
+
+    def decorate(function: F) -> F:
+        if config.DISABLE_JIT:
+            return function
+        before = config.CACHE_DIR
+        config.CACHE_DIR = str(cache_folder(Path(function.__code__.co_filename).parent))
+        try:
+            jit = numba.njit if signature is None else functools.partial(numba.njit, signature)
+            return jit(cache=True, error_model="numpy", nogil=True)(function)  # type: ignore[no-any-return]
+        finally:
+            config.CACHE_DIR = before
+
+    return decorate
+
+
+@functools.cache
+def cache_folder(source_folder: Path) -> Path:
+    """The folder for code compiled from sources in `source_folder`, made if it does not exist."""
+    digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__}".encode())
+    outside = [] if source_folder.is_relative_to(PACKAGE) else sorted(source_folder.glob("*.py"))
+    for file in [*sorted(PACKAGE.rglob("*.py")), *outside]:
+        digest.update(f"\0{file.name}\0".encode() + file.read_bytes())
+    name = f"kernels-{digest.hexdigest()[:24]}"
+    for root in (cache_root(), Path(tempfile.gettempdir()) / f"qdts-{os.getuid() if hasattr(os, 'getuid') else 0}"):
+        folder = root / name
+        try:
+            if not folder.is_dir():
+                folder.mkdir(parents=True)
+                _forget_old(root)
+            probe = folder / f".probe-{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+        except OSError:
+            continue
+        return folder
+    return source_folder / "__pycache__"
+
+
+def cache_root() -> Path:
+    """`$QDTS_CACHE_DIR`, or the user's cache folder."""
+    if given := os.environ.get("QDTS_CACHE_DIR"):
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "qdts"
+
+
+def _forget_old(root: Path) -> None:
+    """Remove all but the newest generations of compiled code under `root`, and nothing else."""
+    with contextlib.suppress(OSError):
+        ours = [f for f in root.iterdir() if f.is_dir() and CACHE_NAME.fullmatch(f.name)]
+        folders = sorted(ours, key=lambda f: f.stat().st_mtime, reverse=True)
+        for folder in folders[KEPT_CACHES:]:
+            shutil.rmtree(folder, ignore_errors=True)
