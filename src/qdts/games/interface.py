@@ -107,6 +107,9 @@ class Kernels(NamedTuple):
 KernelsType = types.NamedTuple([types.FunctionType(s) for s in SIGNATURES.values()], Kernels)
 """The numba type of `Kernels`: the same for every game, so an engine that takes it compiles once."""
 
+RulesType = types.Array(int64, 1, "C", readonly=True)
+"""The numba type of `Game.rules`."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 

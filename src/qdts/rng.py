@@ -1,0 +1,36 @@
+"""Random numbers for kernels: one explicit 64-bit state, so that nothing depends on who else draws.
+
+SplitMix64 (Steele, Lea and Flood 2014): the state advances by a constant, the output is a mix of it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import uint64
+from numpy.typing import NDArray
+
+from qdts.kernels import kernel
+
+State = NDArray[np.uint64]
+"""uint64[1]"""
+StateType = uint64[::1]
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX_2 = np.uint64(0x94D049BB133111EB)
+
+
+def seeded(seed: int) -> State:
+    """The state that a seed stands for."""
+    return np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64)
+
+
+@kernel()
+def uniform(state: State) -> float:
+    """A number from [0, 1) with 53 random bits; the state moves on."""
+    state[0] += GOLDEN
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * MIX_1
+    z = (z ^ (z >> np.uint64(27))) * MIX_2
+    z ^= z >> np.uint64(31)
+    return float(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)

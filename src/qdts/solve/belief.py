@@ -1,0 +1,93 @@
+"""What is behind the holes: the exact belief over worlds by Bayes' rule, and the exact value at any node.
+
+A *node vector* is a world, a view, or a view with some of its holes filled: every kind of node of a search. Bayes'
+rule weighs each history that fits the vector by r₋ᵢ, chance's and the others' probability of going there (the
+owner's own moves tell him nothing). Where the others never go, chance alone weighs.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import int64, types
+from numpy.typing import NDArray
+
+from qdts.errors import InputError
+from qdts.games.interface import UNKNOWN, KernelsType, RulesType
+from qdts.kernels import Ints, Reals, kernel
+from qdts.solve.policy import Policy, aligned, game_tree
+from qdts.solve.tree import GameTree, Histories, HistoriesType
+from qdts.solve.values import belief_weights, chance_reach, merged_values, reach
+
+
+class Belief(NamedTuple):
+    """Worlds and how likely they are."""
+
+    worlds: Ints  # [n, W] distinct
+    probability: Reals  # [n] summing to one
+
+
+def belief(policy: Policy, vector: Ints, player: int) -> Belief:
+    """The exact belief of a player over worlds at a node vector, when all play a policy."""
+    tree = game_tree(policy.game)
+    histories, weight = _weigh(tree, aligned(tree, policy), vector, player)
+    worlds, group = np.unique(tree_worlds(tree)[histories], axis=0, return_inverse=True)
+    return Belief(worlds, np.bincount(group.reshape(-1), weight, len(worlds)))
+
+
+def node_value(policy: Policy, vector: Ints, player: int) -> float:
+    """What a node is worth to a player, be it ACT, SAMPLE with any of its holes filled, OPPONENT, CHANCE or TERMINAL.
+
+    At his own turn it is the value of his view; elsewhere the expectation, over his belief at the vector, of
+    the value of his next own view, or of his return where he has no further turn.
+    """
+    tree = game_tree(policy.game)
+    probability = aligned(tree, policy)
+    histories, weight = _weigh(tree, probability, vector, player)
+    return float(weight @ merged_values(tree, probability, player)[histories])
+
+
+@lru_cache(maxsize=4)
+def tree_worlds(tree: GameTree) -> Ints:
+    """The world of every history. int64[H, W]"""
+    game = tree.game
+    return _worlds(game.kernels, game.rules, tree.histories, game.world_size)  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=8)
+def tree_views(tree: GameTree, player: int) -> Ints:
+    """What a player knows at every history. int64[H, W]"""
+    views = tree_worlds(tree).copy()
+    _redact_all(tree.game.kernels, tree.game.rules, views, player)
+    return views
+
+
+def _weigh(tree: GameTree, probability: Reals, vector: Ints, player: int) -> tuple[NDArray[np.intp], Reals]:
+    """The histories that fit a node vector, and their share of the belief."""
+    open_slots = vector == UNKNOWN
+    fits = (tree_worlds(tree) == vector) | open_slots
+    hidden = (tree_views(tree, player) == UNKNOWN) | ~open_slots
+    histories = np.flatnonzero((fits & hidden).all(1))
+    if len(histories) == 0:
+        raise InputError(f"{tree.game.spec}: play never gets to {tree.game.layout.write(vector)} for player {player}")
+    group = np.zeros(len(histories), np.int32)
+    r = reach(tree, probability, player)[histories]
+    return histories, belief_weights(group, r, chance_reach(tree)[histories], 1)
+
+
+@kernel(int64[:, ::1](KernelsType, RulesType, HistoriesType, int64))
+def _worlds(game: Any, rules: Ints, histories: Histories, size: int) -> Ints:
+    worlds = np.empty((len(histories.parent), size), np.int64)
+    game.initial(rules.ctypes, worlds[0].ctypes)
+    for h in range(1, len(worlds)):
+        worlds[h] = worlds[histories.parent[h]]
+        game.step(rules.ctypes, worlds[h].ctypes, histories.action[h])
+    return worlds
+
+
+@kernel(types.void(KernelsType, RulesType, int64[:, ::1], int64))
+def _redact_all(game: Any, rules: Ints, worlds: Ints, player: int) -> None:
+    for h in range(len(worlds)):
+        game.redact(rules.ctypes, worlds[h].ctypes, player)

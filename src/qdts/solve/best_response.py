@@ -1,0 +1,161 @@
+"""Exact best responses and NashConv, for any number of players.
+
+With perfect recall a player's last own choice, his *sequence*, tells all his earlier ones. What the finished
+games below a sequence are worth, weighted by r₋ᵢ, adds up in one pass over the histories; a best response
+then takes the maximum at each of his information sets, the last first. Where nothing is hidden, a view is
+a position that many histories share, and the maximum is taken at each history.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import float64, int64, types
+from numpy.typing import NDArray
+
+from qdts.errors import InputError
+from qdts.games.interface import TERMINAL
+from qdts.kernels import Reals, kernel
+from qdts.solve.policy import Policy, aligned, game_tree, policy_on
+from qdts.solve.tree import NONE, GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
+from qdts.solve.values import edge, history_values, reach
+
+
+class BestResponse(NamedTuple):
+    """The best that a player can do against the others."""
+
+    value: float
+    probability: Reals
+    """float64[A]: the others' policy as it was, the player's own a best response."""
+
+
+def nash_conv(policy: Policy) -> float:
+    """Σ over players of what each could gain by a best response. Zero exactly at a Nash equilibrium.
+
+    For two players exploitability is half of this.
+    """
+    return float(best_response_gains(policy).sum())
+
+
+def best_response_gains(policy: Policy) -> Reals:
+    """What each player could gain by a best response. float64[P]"""
+    tree = game_tree(policy.game)
+    return gains(tree, aligned(tree, policy))
+
+
+def best_response(policy: Policy, player: int) -> tuple[float, Policy]:
+    """A best response of one player: its value, and the profile in which he plays it."""
+    tree = game_tree(policy.game)
+    found = respond(tree, aligned(tree, policy), player)
+    return found.value, policy_on(tree, found.probability)
+
+
+def gains(tree: GameTree, probability: Reals) -> Reals:
+    """What each player could gain by a best response. float64[P]"""
+    values = history_values(tree, probability)[0]
+    best = [respond(tree, probability, player).value for player in range(tree.game.players)]
+    return np.array(best) - values
+
+
+def respond(tree: GameTree, probability: Reals, player: int) -> BestResponse:
+    """A best response of one player to probabilities in the order of a tree."""
+    if not tree.game.hidden:
+        value, response = _respond_to_positions(tree.histories, tree.infosets, probability, player)
+        return BestResponse(value, response)
+    sequence, before = sequences(tree, player)
+    r = reach(tree, probability, player)
+    value, response = _respond(tree.histories, tree.infosets, probability, r, sequence, before, player)
+    return BestResponse(value, response)
+
+
+def sequences(tree: GameTree, player: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The player's last own choice, as a slot in A or NONE, at each history [H] and before each of his
+    information sets [I]. Raises an InputError where he does not remember it.
+    """
+    sequence, before, fault = _sequences(tree.histories, tree.infosets, player)
+    if fault != NONE:
+        view = tree.game.layout.write(tree.infosets.views[fault])
+        raise InputError(f"{tree.game.spec}: player {player} does not recall his own moves at {view}")
+    return sequence, before
+
+
+@kernel(types.Tuple((types.int32[::1], types.int32[::1], int64))(HistoriesType, InfoSetsType, int64))
+def _sequences(
+    histories: Histories, infosets: InfoSets, player: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+    sequence = np.full(len(histories.parent), NONE, np.int32)
+    before = np.full(len(infosets.owner), NONE - 1, np.int32)
+    for h in range(len(histories.parent)):
+        parent = histories.parent[h]
+        if parent != NONE:
+            sequence[h] = histories.slot[h] if histories.mover[parent] == player else sequence[parent]
+        if histories.mover[h] == player:
+            i = histories.infoset[h]
+            if before[i] == NONE - 1:
+                before[i] = sequence[h]
+            elif before[i] != sequence[h]:
+                return sequence, before, np.int64(i)
+    return sequence, before, NONE
+
+
+@kernel(
+    types.Tuple((float64, float64[::1]))(
+        HistoriesType, InfoSetsType, float64[::1], float64[::1], types.int32[::1], types.int32[::1], int64
+    )
+)
+def _respond(
+    histories: Histories,
+    infosets: InfoSets,
+    probability: Reals,
+    r: Reals,
+    sequence: NDArray[np.int32],
+    before: NDArray[np.int32],
+    player: int,
+) -> tuple[float, Reals]:
+    worth = np.zeros(len(infosets.action))
+    value = 0.0
+    for h in range(len(histories.parent)):
+        if histories.mover[h] == TERMINAL:
+            gain = r[h] * histories.utility[h, player]
+            if sequence[h] == NONE:
+                value += gain
+            else:
+                worth[sequence[h]] += gain
+    response = probability.copy()
+    for i in range(len(infosets.owner) - 1, -1, -1):
+        if infosets.owner[i] != player:
+            continue
+        best = infosets.offset[i]
+        for s in range(infosets.offset[i], infosets.offset[i + 1]):
+            response[s] = 0.0
+            if worth[s] > worth[best]:
+                best = s
+        response[best] = 1.0
+        if before[i] == NONE:
+            value += worth[best]
+        else:
+            worth[before[i]] += worth[best]
+    return value, response
+
+
+@kernel(types.Tuple((float64, float64[::1]))(HistoriesType, InfoSetsType, float64[::1], int64))
+def _respond_to_positions(
+    histories: Histories, infosets: InfoSets, probability: Reals, player: int
+) -> tuple[float, Reals]:
+    value = histories.utility[:, player].copy()
+    response = probability.copy()
+    for h in range(len(value) - 1, -1, -1):
+        first, n = histories.first[h], histories.children[h]
+        if histories.mover[h] == player:
+            best = first
+            for c in range(first, first + n):
+                response[histories.slot[c]] = 0.0
+                if value[c] > value[best]:
+                    best = c
+            response[histories.slot[best]] = 1.0
+            value[h] = value[best]
+        else:
+            for c in range(first, first + n):
+                value[h] += edge(histories, probability, c) * value[c]
+    return value[0], response

@@ -1,0 +1,118 @@
+"""External-sampling Monte Carlo CFR (Lanctot et al. 2009): chance and the other players are sampled, the
+traversing player tries every action. For any number of players; an iteration is one traversal for each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import float64, int64, types
+
+from qdts.games.interface import CHANCE, TERMINAL
+from qdts.kernels import Reals, kernel
+from qdts.rng import State, StateType, seeded
+from qdts.rng import uniform as draw
+from qdts.solve.policy import uniform
+from qdts.solve.sweeps import normalised
+from qdts.solve.tree import GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
+
+
+class SamplingSolver:
+    """Regrets and totals, and where the solver stands."""
+
+    def __init__(self, tree: GameTree, seed: int = 0) -> None:
+        self.tree = tree
+        self.iterations = 0
+        self.regret = np.zeros(len(tree.infosets.action))
+        self.total = np.zeros(len(tree.infosets.action))
+        self.state = seeded(seed)
+
+    def run(self, iterations: int) -> None:
+        """Go on for a number of iterations."""
+        _run(self.tree.histories, self.tree.infosets, self.regret, self.total, self.state, iterations)
+        self.iterations += iterations
+
+    def average(self) -> Reals:
+        """The average strategy. float64[A]"""
+        return normalised(self.tree, self.total)
+
+    def last(self) -> Reals:
+        """The strategy of the newest regrets. float64[A]"""
+        if self.iterations == 0:
+            return uniform(self.tree)
+        return normalised(self.tree, np.maximum(self.regret, 0.0))
+
+
+@kernel()
+def _match(infosets: InfoSets, i: int, regret: Reals, choice: Reals) -> None:
+    """Regret matching at one information set: σ ∝ max(R, 0), written from the start of `choice`."""
+    first, n = infosets.offset[i], infosets.offset[i + 1] - infosets.offset[i]
+    norm = 0.0
+    for a in range(n):
+        choice[a] = max(regret[first + a], 0.0)
+        norm += choice[a]
+    for a in range(n):
+        choice[a] = choice[a] / norm if norm > 0.0 else 1.0 / n
+
+
+@kernel()
+def _sampled(probability: Reals, n: int, state: State) -> int:
+    """One of n entries, each with its probability."""
+    u = draw(state)
+    for a in range(n - 1):
+        u -= probability[a]
+        if u < 0.0:
+            return a
+    return n - 1
+
+
+@kernel(
+    float64(HistoriesType, InfoSetsType, float64[::1], float64[::1], StateType, float64[:, :, ::1], int64, int64, int64)
+)
+def _traverse(
+    histories: Histories,
+    infosets: InfoSets,
+    regret: Reals,
+    total: Reals,
+    state: State,
+    scratch: Reals,
+    h: int,
+    depth: int,
+    player: int,
+) -> float:
+    """A sampled return of the traversing player from h on; his regrets and the next player's totals grow."""
+    mover, first, n = histories.mover[h], histories.first[h], histories.children[h]
+    if mover == TERMINAL:
+        return histories.utility[h, player]  # type: ignore[no-any-return]
+    choice, value = scratch[depth, 0], scratch[depth, 1]
+    if mover == CHANCE:
+        c = first + _sampled(histories.probability[first : first + n], n, state)
+        return _traverse(histories, infosets, regret, total, state, scratch, c, depth + 1, player)
+    i = histories.infoset[h]
+    offset = infosets.offset[i]
+    _match(infosets, i, regret, choice)
+    if mover != player:
+        if mover == (player + 1) % histories.utility.shape[1]:
+            for a in range(n):
+                total[offset + a] += choice[a]
+        c = first + _sampled(choice, n, state)
+        return _traverse(histories, infosets, regret, total, state, scratch, c, depth + 1, player)
+    expected = 0.0
+    for a in range(n):
+        value[a] = _traverse(histories, infosets, regret, total, state, scratch, first + a, depth + 1, player)
+        expected += choice[a] * value[a]
+    for a in range(n):
+        regret[offset + a] += value[a] - expected
+    return expected
+
+
+@kernel(types.void(HistoriesType, InfoSetsType, float64[::1], float64[::1], StateType, int64))
+def _run(
+    histories: Histories, infosets: InfoSets, regret: Reals, total: Reals, state: State, iterations: int
+) -> None:
+    depth = np.zeros(len(histories.parent), np.int64)
+    for h in range(1, len(depth)):
+        depth[h] = depth[histories.parent[h]] + 1
+    scratch = np.empty((depth.max() + 1, 2, histories.children.max() + 1))
+    for _ in range(iterations):
+        for player in range(histories.utility.shape[1]):
+            _traverse(histories, infosets, regret, total, state, scratch, 0, 0, player)

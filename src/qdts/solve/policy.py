@@ -1,0 +1,200 @@
+"""A tabular policy: for every view at which a player moves, the probability of each legal action.
+
+It is kept in one file, a zip of numpy arrays without pickled objects. Format version 1:
+
+    entry           type         holds
+    meta            uint8[any]   JSON: {"format": "qdts-policy", "format_version": 1, "game": the game's name with
+                                 parameters, "game_version": int, "info": anything about how it was made}
+    views           int64[I, W]  the views, each at its owner's turn
+    offset          int32[I + 1] the actions of view i are entries offset[i] to offset[i + 1]
+    action          int32[A]     legal actions, ascending
+    probability     float64[A]   non-negative, summing to one over each view
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdts.errors import InputError
+from qdts.files import write_whole
+from qdts.games.game import Game
+from qdts.games.registry import load_game
+from qdts.kernels import Ints, Reals
+from qdts.solve.tree import NONE, GameTree, enumerate_game, find_views
+
+FORMAT, FORMAT_VERSION = "qdts-policy", 1
+ARRAYS = {"views": (np.int64, 2), "offset": (np.int32, 1), "action": (np.int32, 1), "probability": (np.float64, 1)}
+SUM_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """Probabilities of actions by view."""
+
+    game: Game
+    views: Ints
+    """int64[I, W]"""
+    offset: NDArray[np.int32]
+    """int32[I + 1]"""
+    action: NDArray[np.int32]
+    """int32[A]"""
+    probability: Reals
+    """float64[A]"""
+    info: Mapping[str, Any] = field(default_factory=dict)
+    """How it was made: algorithm, iterations, NashConv, …"""
+
+    def __len__(self) -> int:
+        return len(self.views)
+
+    def __call__(self, view: Ints) -> dict[int, float]:
+        """The probability of each legal action at a view."""
+        i = self._index.get(np.ascontiguousarray(view, np.int64).tobytes())
+        if i is None:
+            raise InputError(f"the policy for {self.game.spec} has no view {self.game.layout.write(view)}")
+        of = slice(self.offset[i], self.offset[i + 1])
+        return dict(zip(self.action[of].tolist(), self.probability[of].tolist(), strict=True))
+
+    @cached_property
+    def _index(self) -> dict[bytes, int]:
+        return {v.tobytes(): i for i, v in enumerate(np.ascontiguousarray(self.views))}
+
+
+@lru_cache(maxsize=4)
+def game_tree(game: Game) -> GameTree:
+    """The enumerated game; the last few stay in memory."""
+    return enumerate_game(game)
+
+
+def policy_on(tree: GameTree, probability: Reals, **info: Any) -> Policy:
+    """A policy from probabilities in the order of a tree's information sets."""
+    sets = tree.infosets
+    return Policy(tree.game, sets.views, sets.offset, sets.action, probability, info)
+
+
+def uniform_policy(game: Game) -> Policy:
+    """Every legal action equally likely."""
+    tree = game_tree(game)
+    return policy_on(tree, uniform(tree))
+
+
+def uniform(tree: GameTree) -> Reals:
+    """float64[A]: one over the number of legal actions."""
+    counts = np.diff(tree.infosets.offset)
+    return np.repeat(1.0 / counts, counts)
+
+
+def aligned(tree: GameTree, policy: Policy) -> Reals:
+    """A policy's probabilities in the order of a tree's information sets."""
+    if policy.game is not tree.game and (policy.game.spec, policy.game.version) != (tree.game.spec, tree.game.version):
+        raise InputError(
+            f"the policy is for {policy.game.spec} version {policy.game.version}, "
+            f"expected {tree.game.spec} version {tree.game.version}"
+        )
+    sets = tree.infosets
+    if policy.views is sets.views:
+        return policy.probability
+    found = find_views(policy.views, sets.views)
+    if (found == NONE).any():
+        missing = sets.views[int(np.argmax(found == NONE))]
+        raise InputError(f"the policy for {tree.game.spec} lacks the view {tree.game.layout.write(missing)}")
+    counts = np.diff(sets.offset)
+    take = np.repeat(policy.offset[found] - sets.offset[:-1], counts) + np.arange(len(sets.action))
+    if (np.diff(policy.offset)[found] != counts).any() or (policy.action[take] != sets.action).any():
+        raise InputError(f"the policy for {tree.game.spec} has other legal actions than the game")
+    return policy.probability[take]
+
+
+def save_policy(policy: Policy, path: str | Path) -> None:
+    """Write a policy file, whole or not at all."""
+    meta = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "game": policy.game.spec,
+        "game_version": policy.game.version,
+        "info": dict(policy.info),
+    }
+    arrays = {name: np.asarray(getattr(policy, name), kind) for name, (kind, _) in ARRAYS.items()}
+    encoded = np.frombuffer(json.dumps(meta).encode(), np.uint8)
+    write_whole(Path(path), lambda file: np.savez_compressed(file, meta=encoded, **arrays))  # type: ignore[arg-type]
+
+
+def load_policy(path: str | Path, game: Game | None = None) -> Policy:
+    """Read a policy file; nothing in it is ever run. With a game given, it must be for that game."""
+    meta, arrays = _read(Path(path))
+    if game is not None and meta["game"] != game.spec:
+        raise InputError(f"'{path}' is a policy for {meta['game']}, expected {game.spec}")
+    game = game or load_game(meta["game"])
+    if meta["game_version"] != game.version:
+        raise InputError(
+            f"'{path}' is for version {meta['game_version']} of {game.spec}, expected version {game.version}"
+        )
+    policy = Policy(game, info=meta["info"], **arrays)
+    _verify(policy, Path(path))
+    return policy
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if not isinstance(file, np.lib.npyio.NpzFile):
+                raise InputError(f"'{path}' is a single array, expected a policy file made by qdts")
+            entries = {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise InputError(f"there is no file '{path}', expected a policy file made by qdts") from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"'{path}' is not a policy file made by qdts ({error})") from error
+    missing = [name for name in ("meta", *ARRAYS) if name not in entries]
+    if missing:
+        raise InputError(f"policy file '{path}' lacks {', '.join(missing)}")
+    try:
+        meta = json.loads(entries.pop("meta").tobytes())
+        wrong = (meta["format"], meta["format_version"]) != (FORMAT, FORMAT_VERSION)
+        if wrong or not isinstance(meta["game"], str) or not isinstance(meta["game_version"], int):
+            raise InputError(
+                f"'{path}' has format {meta['format']} {meta['format_version']}, expected {FORMAT} {FORMAT_VERSION}"
+            )
+        meta["info"] = dict(meta.get("info") or {})
+    except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"the meta data of policy file '{path}' are malformed ({error!r})") from error
+    for name, (kind, axes) in ARRAYS.items():
+        if entries[name].dtype != kind or entries[name].ndim != axes:
+            raise InputError(
+                f"'{name}' in policy file '{path}' is {entries[name].dtype} with {entries[name].ndim} axes, "
+                f"expected {np.dtype(kind)} with {axes}"
+            )
+    return meta, {name: np.ascontiguousarray(entries[name]) for name in ARRAYS}
+
+
+def _verify(policy: Policy, path: Path) -> None:
+    """Raise an InputError unless the arrays are a policy."""
+    size, count = policy.game.world_size, len(policy.views)
+    offset, p = policy.offset, policy.probability
+    shapes_fit = (
+        policy.views.shape[1] == size
+        and len(offset) == count + 1
+        and offset[0] == 0
+        and (np.diff(offset) > 0).all()
+        and offset[-1] == len(policy.action) == len(p)
+    )
+    if not shapes_fit:
+        raise InputError(f"the arrays of policy file '{path}' do not fit together or not {policy.game.spec}")
+    if not np.isfinite(p).all() or (p < 0).any():
+        raise InputError(f"policy file '{path}' holds a probability that is negative or not a number")
+    sums = np.add.reduceat(p, offset[:-1]) if count else np.ones(0)
+    worst = int(np.argmax(np.abs(sums - 1))) if count else 0
+    if count and abs(sums[worst] - 1) > SUM_TOLERANCE:
+        raise InputError(
+            f"policy file '{path}': the probabilities at {policy.game.layout.write(policy.views[worst])} "
+            f"sum to {sums[worst]!r}, expected 1"
+        )

@@ -1,0 +1,111 @@
+"""Exact values of a policy profile: at every history, at every view, and what is worth what to whom.
+
+    r(h)      the probability that play reaches history h
+    r₋ᵢ(h)    the same without the factors of player i's own choices (his counterfactual reach)
+    u(h)      every player's expected return from h on
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import float64, int64
+from numpy.typing import NDArray
+
+from qdts.kernels import Reals, kernel
+from qdts.solve.policy import Policy, aligned, game_tree
+from qdts.solve.tree import NONE, GameTree, Histories, HistoriesType
+
+
+def expected_values(policy: Policy) -> Reals:
+    """Every player's expected return from the start. float64[P]"""
+    tree = game_tree(policy.game)
+    return history_values(tree, aligned(tree, policy))[0].copy()
+
+
+def history_values(tree: GameTree, probability: Reals) -> Reals:
+    """u(h) = Σ over children c of h of P(c | h) · u(c). float64[H, P]"""
+    return _history_values(tree.histories, probability)  # type: ignore[no-any-return]
+
+
+def reach(tree: GameTree, probability: Reals, without: int = NONE) -> Reals:
+    """r(h), or r₋ᵢ(h) for the player i given as `without`. float64[H]"""
+    return _reach(tree.histories, probability, without)  # type: ignore[no-any-return]
+
+
+def infoset_values(tree: GameTree, probability: Reals) -> Reals:
+    """The value of each view to its owner, who moves there: V(view) = Σ r₋ᵢ(h) u_i(h) / Σ r₋ᵢ(h). float64[I]
+
+    Where the others never go, each history counts as chance alone makes it likely.
+    """
+    total = np.zeros(tree.num_infosets)
+    value = history_values(tree, probability)
+    prior = chance_reach(tree)
+    for player in range(tree.game.players):
+        own = np.flatnonzero(tree.histories.mover == player)
+        sets = tree.histories.infoset[own]
+        weight = belief_weights(sets, reach(tree, probability, player)[own], prior[own], tree.num_infosets)
+        np.add.at(total, sets, weight * value[own, player])
+    return total
+
+
+def merged_values(tree: GameTree, probability: Reals, player: int) -> Reals:
+    """What each history is worth to a player who will only know his own views from then on. float64[H]
+
+    At his own turns it is the value of his view, the same in every world with that view; elsewhere the
+    expectation of that over what comes next, and the return where nothing does. A search that merges the
+    nodes of one view backs up exactly this (it differs from u where a world tells more than his view).
+    """
+    at_view = infoset_values(tree, probability)
+    return _merged_values(tree.histories, probability, at_view, player)  # type: ignore[no-any-return]
+
+
+def chance_reach(tree: GameTree) -> Reals:
+    """The product of chance's probabilities alone. float64[H]"""
+    return _reach(tree.histories, np.ones(len(tree.infosets.action)), NONE)  # type: ignore[no-any-return]
+
+
+def belief_weights(groups: NDArray[np.int32], weight: Reals, prior: Reals, count: int) -> Reals:
+    """Weights divided by their sum in each group; where that sum is zero, the prior's instead."""
+    total = np.bincount(groups, weight, count)
+    prior_total = np.bincount(groups, prior, count)
+    reached = total[groups] > 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(reached, weight / total[groups], prior / prior_total[groups])
+
+
+@kernel()
+def edge(histories: Histories, probability: Reals, h: int) -> float:
+    """The probability of the move that led to h."""
+    slot = histories.slot[h]
+    return probability[slot] if slot != NONE else histories.probability[h]
+
+
+@kernel(float64[:, ::1](HistoriesType, float64[::1]))
+def _history_values(histories: Histories, probability: Reals) -> Reals:
+    value = histories.utility.copy()
+    for h in range(len(value) - 1, 0, -1):
+        p = edge(histories, probability, h)
+        for player in range(value.shape[1]):
+            value[histories.parent[h], player] += p * value[h, player]
+    return value
+
+
+@kernel(float64[::1](HistoriesType, float64[::1], int64))
+def _reach(histories: Histories, probability: Reals, without: int) -> Reals:
+    r = np.ones(len(histories.parent))
+    for h in range(1, len(r)):
+        parent = histories.parent[h]
+        own = without != NONE and histories.mover[parent] == without
+        r[h] = r[parent] * (1.0 if own else edge(histories, probability, h))
+    return r
+
+
+@kernel(float64[::1](HistoriesType, float64[::1], float64[::1], int64))
+def _merged_values(histories: Histories, probability: Reals, at_view: Reals, player: int) -> Reals:
+    value = histories.utility[:, player].copy()
+    for h in range(len(value) - 1, -1, -1):
+        if histories.mover[h] == player:
+            value[h] = at_view[histories.infoset[h]]
+        if h > 0:
+            value[histories.parent[h]] += edge(histories, probability, h) * value[h]
+    return value
