@@ -30,14 +30,6 @@ class BestResponse(NamedTuple):
     """float64[A]: the others' policy as it was, the player's own a best response."""
 
 
-def nash_conv(policy: Policy) -> float:
-    """Σ over players of what each could gain by a best response. Zero exactly at a Nash equilibrium.
-
-    For two players exploitability is half of this.
-    """
-    return float(best_response_gains(policy).sum())
-
-
 def best_response_gains(policy: Policy) -> Reals:
     """What each player could gain by a best response. float64[P]"""
     tree = game_tree(policy.game)

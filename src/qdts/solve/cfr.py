@@ -12,8 +12,9 @@ import numpy as np
 from numba import float64, types
 
 from qdts.kernels import Reals, kernel
+from qdts.solve.panels import HEIGHT, multiply
 from qdts.solve.regret import NEGATIVE, POSITIVE, PREDICTION, WEIGHT, Schedule, schedule_table
-from qdts.solve.sequence_form import CHUNK, EMPTY, Seat, SeatType, SequenceForm, multiply
+from qdts.solve.sequence_form import CHUNK, EMPTY, Seat, SeatType, SequenceForm
 
 
 class Learner(NamedTuple):
@@ -23,7 +24,7 @@ class Learner(NamedTuple):
     choice: Reals  # [S] σ
     plan: Reals  # [S] σ's realisation plan
     total: Reals  # [S] Σ wₜ · plan of iteration t
-    worth: Reals  # [S] scratch: what a sequence is worth
+    worth: Reals  # [S + HEIGHT] scratch: what a sequence is worth
     value: Reals  # [CHUNK] scratch
     norm: Reals  # [CHUNK] scratch
 
@@ -60,7 +61,7 @@ def _new_learner(form: SequenceForm, uniform: Reals, player: int) -> Learner:
     size = len(form.slots[player]) + 1
     choice = np.ones(size)
     choice[1:] = uniform[form.slots[player]]
-    scratch = (np.zeros(size), np.zeros(CHUNK), np.zeros(CHUNK))
+    scratch = (np.zeros(size + HEIGHT), np.zeros(CHUNK), np.zeros(CHUNK))
     return Learner(np.zeros(size), choice, form.plan(uniform, player), np.zeros(size), *scratch)
 
 
@@ -125,10 +126,10 @@ def _forward(seat: Seat, me: Learner, weight: float) -> None:
 def _run(seat0: Seat, seat1: Seat, me0: Learner, me1: Learner, table: Reals) -> None:
     for t in range(len(table)):
         weights = table[t]
-        multiply(seat0, me1.plan, me0.worth)
+        multiply(seat0.payoff, me1.plan, me0.worth)
         _backward(seat0, me0, weights)
         _forward(seat0, me0, weights[WEIGHT])
-        multiply(seat1, me0.plan, me1.worth)
+        multiply(seat1.payoff, me0.plan, me1.worth)
         _backward(seat1, me1, weights)
         _forward(seat1, me1, weights[WEIGHT])
 

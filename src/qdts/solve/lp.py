@@ -27,7 +27,7 @@ def equilibrium(form: SequenceForm) -> tuple[Reals, float]:
 
 def _infoset_of_sequence(seat: Seat) -> Ints:
     """1 + the information set that each sequence belongs to; 0 for the empty one."""
-    owner = np.zeros(len(seat.row) - 1, np.int64)
+    owner = np.zeros(1 + int(seat.count @ seat.actions), np.int64)
     for m, n, base, first in zip(seat.count, seat.actions, seat.base, seat.first, strict=True):
         owner[base : base + m * n] = np.tile(np.arange(first, first + m), n) + 1
     return owner
@@ -36,11 +36,11 @@ def _infoset_of_sequence(seat: Seat) -> Ints:
 def _cautious_plan(form: SequenceForm, player: int) -> tuple[Reals, float]:
     """A plan that does best in the worst case, and what it is then worth."""
     from scipy.optimize import linprog
-    from scipy.sparse import coo_array, csr_array, hstack
+    from scipy.sparse import coo_array, hstack
 
     me, other = form.seats[player], form.seats[1 - player]
-    mine, theirs = len(me.row) - 1, len(other.row) - 1
-    payoff = csr_array((me.payoff, me.column, me.row), shape=(mine, theirs))
+    payoff = form.matrices[player]
+    mine, theirs = payoff.shape
     sequences = np.arange(mine)
     flow = coo_array(
         (

@@ -8,13 +8,13 @@ games with his sequence s and the other's t.
 Sequences are laid out for vector instructions. Information sets at the same level (own choices before
 them) with the same number of actions form a *group*; choice a of the k-th of a group's m information sets is
 sequence base + a·m + k, so that the same step for all of a group runs over neighbouring numbers. Groups are
-ordered by level: parents come before children.
+ordered by level: parents come before children. Within a group, information sets that meet the same sequences of
+the other player (hands that play the same public line) are neighbours, which is what `panels` wants.
 
     axis  counts
     G     groups of one player
     J     his information sets, in the order of groups
     S     his sequences, the empty one included
-    Z     entries of his payoff matrix
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import float64, int64, types
 from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
 
 from qdts.errors import InputError
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, Reals, kernel
 from qdts.solve.best_response import sequences
+from qdts.solve.panels import HEIGHT, Panels, PanelsType, cut, multiply
 from qdts.solve.tree import NONE, GameTree
 from qdts.solve.values import chance_reach
 
@@ -48,15 +51,10 @@ class Seat(NamedTuple):
     base: Ints  # [G] its first sequence
     first: Ints  # [G] its first information set
     parent: NDArray[np.int32]  # [J] the sequence that leads to an information set
-    row: NDArray[np.int32]  # [S + 1] the payoffs of sequence s are entries row[s] to row[s + 1]
-    column: NDArray[np.int32]  # [Z] the other player's sequence
-    payoff: Reals  # [Z] chance's probability times this player's return, summed
+    payoff: Panels  # U, [S, the other's S]
 
 
-SeatType = types.NamedTuple(
-    [int64[::1]] * 4 + [types.int32[::1]] * 3 + [float64[::1]],
-    Seat,
-)
+SeatType = types.NamedTuple([int64[::1]] * 4 + [types.int32[::1], PanelsType], Seat)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +66,12 @@ class SequenceForm:
     slots: tuple[NDArray[np.int32], NDArray[np.int32]]
     """[S - 1] for each player: the slot in A of sequences 1, 2, …"""
 
+    matrices: tuple[csr_array, csr_array]
+    """U of each player, as scipy knows it."""
+
     def plan(self, probability: Reals, player: int) -> Reals:
         """The realisation plan of a policy. float64[S]"""
-        choice = np.ones(len(self.slots[player]) + 1)
-        choice[1:] = probability[self.slots[player]]
-        realise(self.seats[player], choice)
-        return choice
+        return _plan(self.seats[player], self.slots[player], probability)  # type: ignore[no-any-return]
 
     def policy(self, plans: tuple[Reals, Reals]) -> Reals:
         """The policy of two realisation plans (or sums of such): uniform where a player never gets. float64[A]"""
@@ -84,11 +82,11 @@ class SequenceForm:
 
     def value(self, plans: tuple[Reals, Reals], player: int) -> float:
         """xᵢᵀ Uᵢ x₋ᵢ: the player's expected return."""
-        return float(plans[player] @ payoffs(self.seats[player], plans[1 - player]))
+        return float(plans[player] @ (self.matrices[player] @ plans[1 - player]))
 
-    def nash_conv(self, plans: tuple[Reals, Reals]) -> float:
-        """What both players together could gain by best responses."""
-        return sum(best_value(self.seats[i], plans[1 - i]) - self.value(plans, i) for i in (0, 1))
+    def nash_conv(self, probability: Reals) -> float:
+        """What both players together could gain by best responses to a policy float64[A]."""
+        return float(_nash_conv(*self.seats, *self.slots, probability))
 
 
 @lru_cache(maxsize=4)
@@ -97,101 +95,107 @@ def sequence_form(tree: GameTree) -> SequenceForm:
     game = tree.game
     if game.players != 2 or not game.hidden:
         raise InputError(f"{game.spec} has no sequence form: it needs two players, and views with perfect recall")
-    last = [sequences(tree, i) for i in (0, 1)]
     ends = np.flatnonzero(tree.histories.mover == TERMINAL)
     weight = chance_reach(tree)[ends]
-    grouped = [_group(tree, i, before) for i, (_, before) in enumerate(last)]
-    number = [g[1] for g in grouped]
-    at = [number[i][last[i][0][ends]] for i in (0, 1)]
-    seats = [
-        Seat(*grouped[i][0], *_matrix(at[i], at[1 - i], weight * tree.histories.utility[ends, i], len(grouped[i][2]) + 1))
-        for i in (0, 1)
-    ]
-    return SequenceForm(tree, (seats[0], seats[1]), (grouped[0][2], grouped[1][2]))
+    last, before = zip(*(sequences(tree, i) for i in (0, 1)), strict=True)
+    at = [s[ends] for s in last]
+    sides = [_Side.make(tree, i, before[i], _public_lines(tree, at[i], at[1 - i])) for i in (0, 1)]
+    seats, matrices = [], []
+    for i, (me, other) in enumerate((sides, sides[::-1])):
+        matrix = _matrix(me.number[at[i]], other.number[at[1 - i]], weight * tree.histories.utility[ends, i], me, other)
+        matrices.append(matrix)
+        seats.append(Seat(me.count, me.actions, me.base, me.first, me.parent, cut(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data)))
+    return SequenceForm(tree, (seats[0], seats[1]), (sides[0].slot, sides[1].slot), (matrices[0], matrices[1]))
 
 
-def _group(
-    tree: GameTree, player: int, before: NDArray[np.int32]
-) -> tuple[tuple[Ints, Ints, Ints, Ints, NDArray[np.int32]], NDArray[np.int32], NDArray[np.int32]]:
-    """A seat without its payoffs; the sequence of each slot in A (and, last, of NONE); the slot of each sequence."""
-    sets = tree.infosets
-    own = np.flatnonzero(sets.owner == player)
-    width = np.diff(sets.offset)
-    owner_of_slot = np.repeat(np.arange(tree.num_infosets), width)
+def _public_lines(tree: GameTree, own: NDArray[np.int32], other: NDArray[np.int32]) -> Ints:
+    """A number for each information set, the same for those whose own endings meet connected sequences of the other.
+
+    `own` and `other` are both players' sequences (slots in A, or NONE) at the finished games. int64[I]
+    """
+    infosets, slots = tree.num_infosets, len(tree.infosets.action)
+    of_slot = np.repeat(np.arange(infosets), np.diff(tree.infosets.offset))
+    ended = own != NONE
+    rows, columns = of_slot[own[ended]], infosets + 1 + other[ended]
+    size = infosets + slots + 1
+    graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(size, size))
+    return np.asarray(connected_components(graph, directed=False)[1][:infosets], np.int64)
+
+
+class _Side(NamedTuple):
+    """How one player's sequences are laid out: the first fields of his `Seat`, and the way to and from slots."""
+
+    count: Ints
+    actions: Ints
+    base: Ints
+    first: Ints
+    parent: NDArray[np.int32]
+    number: NDArray[np.int32]  # [A + 1] the sequence of each slot; EMPTY for NONE, the last
+    slot: NDArray[np.int32]  # [S - 1] the slot of each sequence but the empty one
+
+    @classmethod
+    def make(cls, tree: GameTree, player: int, before: NDArray[np.int32], line: Ints) -> _Side:
+        sets = tree.infosets
+        own = np.flatnonzero(sets.owner == player)
+        width = np.diff(sets.offset)
+        level = _levels(tree, own, before)
+        order = own[np.lexsort((own, line[own], width[own], level[own]))]
+        key = np.stack([level[order], width[order]], 1)
+        new = np.r_[True, (key[1:] != key[:-1]).any(1)] if len(order) else np.zeros(0, bool)
+        first = np.flatnonzero(new).astype(np.int64)
+        count = np.diff(np.r_[first, len(order)]).astype(np.int64)
+        actions = key[first, 1].astype(np.int64)
+        base = 1 + np.r_[0, np.cumsum(count * actions)][: len(first)].astype(np.int64)
+        number = np.full(len(sets.action) + 1, EMPTY, np.int32)
+        for f, m, n, b in zip(first, count, actions, base, strict=True):
+            slots = sets.offset[order[f : f + m]][None, :] + np.arange(n)[:, None]
+            number[slots] = b + np.arange(n * m).reshape(n, m)
+        slot = np.argsort(number[:-1], kind="stable")[np.count_nonzero(number[:-1] == EMPTY) :]
+        return cls(count, actions, base, first, number[before[order]], number, slot.astype(np.int32))
+
+
+def _levels(tree: GameTree, own: NDArray[np.intp], before: NDArray[np.int32]) -> Ints:
+    """How many own choices come before each of a player's information sets. int64[I]"""
+    of_slot = np.repeat(np.arange(tree.num_infosets), np.diff(tree.infosets.offset))
     level = np.zeros(tree.num_infosets, np.int64)
-    for i in own:  # parents come first
-        if before[i] != NONE:
-            level[i] = level[owner_of_slot[before[i]]] + 1
-    order = own[np.lexsort((own, width[own], level[own]))]
-    key = np.stack([level[order], width[order]], 1)
-    starts = np.flatnonzero(np.r_[True, (key[1:] != key[:-1]).any(1)]) if len(own) else np.zeros(0, np.int64)
-    count = np.diff(np.r_[starts, len(order)])
-    actions = key[starts, 1].astype(np.int64)
-    base = 1 + np.r_[0, np.cumsum(count * actions)][: len(starts)]
-    number = np.full(len(sets.action) + 1, EMPTY, np.int32)
-    for start, m, n, b in zip(starts, count, actions, base, strict=True):
-        slots = sets.offset[order[start : start + m]][None, :] + np.arange(n)[:, None]
-        number[slots] = b + np.arange(n * m).reshape(n, m)
-    slot = np.zeros(int(width[own].sum()), np.int32)
-    used = number[:-1] > EMPTY
-    slot[number[:-1][used] - 1] = np.flatnonzero(used)
-    parent = number[before[order]]
-    return (count.astype(np.int64), actions, base.astype(np.int64), starts.astype(np.int64), parent), number, slot
+    for i in own[before[own] != NONE]:  # parents have lower numbers
+        level[i] = level[of_slot[before[i]]] + 1
+    return level
 
 
 def _matrix(
-    rows: NDArray[np.int32], columns: NDArray[np.int32], values: Reals, size: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], Reals]:
-    """A sparse matrix by rows, entries at the same place added up and zeros left out."""
-    from scipy.sparse import coo_array
-
-    width = int(columns.max(initial=0)) + 1
-    matrix = coo_array((values, (rows, columns)), shape=(size, width)).tocsr()
+    rows: NDArray[np.int32], columns: NDArray[np.int32], values: Reals, me: _Side, other: _Side
+) -> csr_array:
+    """A sparse matrix, entries at the same place added up and zeros left out."""
+    shape = (len(me.slot) + 1, len(other.slot) + 1)
+    matrix = csr_array(coo_array((values, (rows, columns)), shape=shape))
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     matrix.sort_indices()
-    return matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data.astype(np.float64)
+    return matrix
 
 
-@kernel()
-def multiply(seat: Seat, plan: Reals, worth: Reals) -> None:
-    """worth = U · plan: what each sequence's own finished games are worth against the other's plan."""
-    for s in range(len(worth)):
-        total = 0.0
-        for z in range(seat.row[s], seat.row[s + 1]):
-            total += seat.payoff[z] * plan[seat.column[z]]
-        worth[s] = total
-
-
-@kernel()
-def realise_group(seat: Seat, g: int, plan: Reals) -> None:
-    """Turn choices into a plan for one group: x(s) = x(parent of s) · choice(s)."""
-    m, base, first = seat.count[g], seat.base[g], seat.first[g]
-    for a in range(seat.actions[g]):
-        for k in range(m):
-            plan[base + a * m + k] *= plan[seat.parent[first + k]]
-
-
-@kernel(types.void(SeatType, float64[::1]))
-def realise(seat: Seat, plan: Reals) -> None:
-    """Turn choices into a realisation plan, in place."""
+@kernel(float64[::1](SeatType, types.int32[::1], float64[::1]))
+def _plan(seat: Seat, slots: NDArray[np.int32], probability: Reals) -> Reals:
+    """x(s) = x(parent of s) · the probability of s."""
+    plan = np.ones(len(slots) + 1)
     for g in range(len(seat.count)):
-        realise_group(seat, g, plan)
+        m, base, first = seat.count[g], seat.base[g], seat.first[g]
+        for a in range(seat.actions[g]):
+            for k in range(m):
+                s = base + a * m + k
+                plan[s] = plan[seat.parent[first + k]] * probability[slots[s - 1]]
+    return plan
 
 
-@kernel(float64[::1](SeatType, float64[::1]))
-def payoffs(seat: Seat, plan: Reals) -> Reals:
-    """U · plan."""
-    worth = np.empty(len(seat.row) - 1)
-    multiply(seat, plan, worth)
-    return worth
-
-
-@kernel(float64(SeatType, float64[::1]))
-def best_value(seat: Seat, plan: Reals) -> float:
-    """What a best response to the other's plan is worth."""
-    worth = np.empty(len(seat.row) - 1)
-    multiply(seat, plan, worth)
+@kernel()
+def _gain(seat: Seat, own: Reals, other: Reals) -> float:
+    """What a best response to the other's plan gains over one's own."""
+    worth = np.empty(len(own) + HEIGHT)
+    multiply(seat.payoff, other, worth)
+    value = 0.0
+    for s in range(len(own)):
+        value += own[s] * worth[s]
     for g in range(len(seat.count) - 1, -1, -1):
         m, base, first = seat.count[g], seat.base[g], seat.first[g]
         for k in range(m):
@@ -199,7 +203,15 @@ def best_value(seat: Seat, plan: Reals) -> float:
             for a in range(1, seat.actions[g]):
                 best = max(best, worth[base + a * m + k])
             worth[seat.parent[first + k]] += best
-    return worth[EMPTY]
+    return worth[EMPTY] - value
+
+
+@kernel(float64(SeatType, SeatType, types.int32[::1], types.int32[::1], float64[::1]))
+def _nash_conv(
+    seat0: Seat, seat1: Seat, slots0: NDArray[np.int32], slots1: NDArray[np.int32], probability: Reals
+) -> float:
+    plan0, plan1 = _plan(seat0, slots0, probability), _plan(seat1, slots1, probability)
+    return _gain(seat0, plan0, plan1) + _gain(seat1, plan1, plan0)
 
 
 @kernel(float64[::1](SeatType, float64[::1]))

@@ -265,7 +265,7 @@ def _fault(game: Game, machine: Machine, status: int) -> InputError:
 
 
 @kernel(int64(int64[::1]))
-def _hash(view: Ints) -> int:
+def hash_view(view: Ints) -> int:
     """A 64-bit hash of a view."""
     h = np.uint64(0x9E3779B97F4A7C15)
     for i in range(view.shape[0]):
@@ -278,7 +278,7 @@ def _hash(view: Ints) -> int:
 def _probe(views: Ints, table: NDArray[np.int32], view: Ints) -> int:
     """The place of a view in the table: where it stands, or the free place where it belongs."""
     mask = table.shape[0] - 1
-    place = _hash(view) & mask
+    place = hash_view(view) & mask
     while table[place] != NONE:
         known = views[table[place]]
         same = True

@@ -1,0 +1,75 @@
+"""Policies to and from OpenSpiel, for games that both have under the same name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from qdts.errors import InputError
+from qdts.games.game import Game
+from qdts.games.interface import TERMINAL
+from qdts.solve.policy import Policy, aligned, game_tree, policy_on
+from qdts.solve.tree import GameTree
+
+INSTALL = "pip install open_spiel"
+
+
+def load_openspiel(game: Game) -> Any:
+    """OpenSpiel's game of the same name and parameters."""
+    try:
+        import pyspiel
+    except ImportError:
+        raise InputError(f"OpenSpiel is not installed: {INSTALL}") from None
+    try:
+        return pyspiel.load_game(game.spec)
+    except pyspiel.SpielError as error:
+        raise InputError(f"OpenSpiel has no game {game.spec} ({str(error).splitlines()[0]})") from None
+
+
+def to_openspiel(policy: Policy) -> Any:
+    """The same policy as `open_spiel.python.policy.TabularPolicy`."""
+    theirs = load_openspiel(policy.game)
+    from open_spiel.python.policy import TabularPolicy
+
+    tree = game_tree(policy.game)
+    probability, sets = aligned(tree, policy), tree.infosets
+    table = TabularPolicy(theirs)
+    for infoset, state in _decisions(tree, theirs):
+        row = table.policy_for_key(state.information_state_string())
+        row[:] = 0.0
+        of = slice(sets.offset[infoset], sets.offset[infoset + 1])
+        row[sets.action[of]] = probability[of]
+    return table
+
+
+def from_openspiel(game: Game, policy: Any) -> Policy:
+    """Any OpenSpiel policy (an object with `action_probabilities(state)`) as a table for our game."""
+    tree = game_tree(game)
+    sets = tree.infosets
+    probability = np.zeros(len(sets.action))
+    for infoset, state in _decisions(tree, load_openspiel(game)):
+        given = policy.action_probabilities(state)
+        for s in range(sets.offset[infoset], sets.offset[infoset + 1]):
+            probability[s] = given.get(int(sets.action[s]), 0.0)
+    return policy_on(tree, probability, source="OpenSpiel")
+
+
+def _decisions(tree: GameTree, theirs: Any) -> Iterator[tuple[int, Any]]:
+    """Each information set once, with one of its states in OpenSpiel."""
+    histories = tree.histories
+    seen: set[int] = set()
+    stack = [(0, theirs.new_initial_state())]
+    while stack:
+        h, state = stack.pop()
+        infoset = int(histories.infoset[h])
+        if infoset >= 0 and infoset not in seen:
+            seen.add(infoset)
+            yield infoset, state
+        if histories.mover[h] == TERMINAL:
+            continue
+        first = int(histories.first[h])
+        stack.extend(
+            (c, state.child(int(histories.action[c]))) for c in range(first, first + int(histories.children[h]))
+        )

@@ -1,0 +1,220 @@
+"""Solve a game by name of algorithm: progress while it runs, a clean stop, and the exact distance to equilibrium."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from qdts.errors import InputError, unknown
+from qdts.games.game import Game
+from qdts.kernels import Reals
+from qdts.solve.best_response import gains
+from qdts.solve.cfr import SequenceSolver
+from qdts.solve.mccfr import SamplingSolver
+from qdts.solve.policy import Policy, aligned, game_tree, policy_on
+from qdts.solve.regret import SCHEDULES
+from qdts.solve.sequence_form import sequence_form
+from qdts.solve.sweeps import SweepSolver
+from qdts.solve.tree import GameTree
+from qdts.solve.values import history_values
+
+DEFAULT_ALGORITHM = "dcfr"
+BLOCK_SECONDS = 0.1
+"""A kernel runs about this long before Python may stop it."""
+MEASURES_PER_DOUBLING = 4
+"""How often NashConv is measured: this many times while the number of iterations doubles."""
+
+
+class Point(NamedTuple):
+    """One measurement on the way."""
+
+    iterations: int
+    seconds: float
+    nash_conv: float
+
+
+Report = Callable[[Point], None]
+
+
+class Solver(Protocol):
+    """What every iterative solver offers."""
+
+    iterations: int
+
+    def run(self, iterations: int) -> None:
+        """Go on for a number of iterations."""
+
+    def average(self) -> Reals:
+        """The average strategy. float64[A]"""
+
+    def last(self) -> Reals:
+        """The strategy of the newest iterate. float64[A]"""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What solving gave."""
+
+    game: Game
+    algorithm: str
+    iterations: int
+    seconds: float
+    """Time in the algorithm alone: without compiling, enumerating and measuring."""
+    values: tuple[float, ...]
+    """Every player's expected return under the policy."""
+    nash_conv: float
+    """Of the policy: what all players together could gain by best responses. Exploitability is half of it for two."""
+    policy: Policy
+    """The average strategy."""
+    last: Policy
+    """The newest iterate."""
+    curve: tuple[Point, ...] = field(repr=False, default=())
+    interrupted: bool = False
+
+    @property
+    def value(self) -> float:
+        """The first player's expected return."""
+        return self.values[0]
+
+    @property
+    def iterations_per_second(self) -> float:
+        """Speed by the same clock as `seconds`."""
+        return self.iterations / self.seconds if self.seconds > 0 else 0.0
+
+
+def is_sequential(game: Game) -> bool:
+    """Whether a game has a sequence form: two players whose views have perfect recall."""
+    return game.players == 2 and game.hidden and game.memory == "perfect"
+
+
+def nash_conv(game: Game, policy: Policy) -> float:
+    """Σ over players of what each could gain by a best response; zero exactly at a Nash equilibrium.
+
+    For two players exploitability is half of this.
+    """
+    tree = game_tree(game)
+    return measure(tree, aligned(tree, policy))
+
+
+def measure(tree: GameTree, probability: Reals) -> float:
+    """NashConv of probabilities in the order of a tree, by the fastest exact way."""
+    if is_sequential(tree.game):
+        return sequence_form(tree).nash_conv(probability)
+    return float(gains(tree, probability).sum())
+
+
+def make_solver(tree: GameTree, algorithm: str, seed: int = 0) -> Solver:
+    """An iterative solver by name."""
+    if algorithm == "mccfr":
+        return SamplingSolver(tree, seed)
+    if algorithm not in SCHEDULES:
+        raise unknown("algorithm", algorithm, ALGORITHMS)
+    if is_sequential(tree.game):
+        return SequenceSolver(sequence_form(tree), SCHEDULES[algorithm])
+    return SweepSolver(tree, SCHEDULES[algorithm])
+
+
+ITERATIVE = (*SCHEDULES, "mccfr")
+ALGORITHMS = (*ITERATIVE, "lp", "min-max", "alpha-beta")
+
+
+def solve(
+    game: Game,
+    algorithm: str = DEFAULT_ALGORITHM,
+    iterations: int = 1000,
+    *,
+    tolerance: float | None = None,
+    seed: int = 0,
+    report: Report | None = None,
+) -> Solution:
+    """Solve a game.
+
+    Iterative algorithms (cfr, cfr+, lcfr, dcfr, pcfr+, mccfr) stop after `iterations`, or as soon as the average
+    strategy's NashConv is measured at or below `tolerance`, or on Ctrl-C with what they have. `lp` solves
+    two-player zero-sum games exactly; `min-max` and `alpha-beta` those that hide nothing and have no chance.
+    """
+    if algorithm not in ALGORITHMS:
+        raise unknown("algorithm", algorithm, ALGORITHMS)
+    if iterations < 1:
+        raise InputError(f"iterations={iterations}, expected at least 1")
+    if tolerance is not None and not tolerance >= 0:
+        raise InputError(f"tolerance={tolerance}, expected a number of at least 0")
+    tree = game_tree(game)
+    if algorithm in ITERATIVE:
+        return _iterate(tree, algorithm, iterations, tolerance, seed, report)
+    return _solve_exactly(tree, algorithm)
+
+
+def _iterate(
+    tree: GameTree, algorithm: str, iterations: int, tolerance: float | None, seed: int, report: Report | None
+) -> Solution:
+    solver = make_solver(tree, algorithm, seed)
+    curve: list[Point] = []
+    seconds, interrupted = 0.0, False
+    try:
+        while solver.iterations < iterations:
+            goal = min(iterations, max(solver.iterations + 1, _next_measure(solver.iterations)))
+            while solver.iterations < goal:
+                rate = solver.iterations / seconds if seconds > 0 else 0.0
+                block = min(goal - solver.iterations, max(1, int(rate * BLOCK_SECONDS)))
+                start = time.perf_counter()
+                solver.run(block)
+                seconds += time.perf_counter() - start
+            curve.append(Point(solver.iterations, seconds, measure(tree, solver.average())))
+            if report is not None:
+                report(curve[-1])
+            if tolerance is not None and curve[-1].nash_conv <= tolerance:
+                break
+    except KeyboardInterrupt:
+        interrupted = True
+    average = solver.average()
+    distance = curve[-1].nash_conv if curve and not interrupted else measure(tree, average)
+    info = {"algorithm": algorithm, "iterations": solver.iterations, "nash_conv": distance}
+    return Solution(
+        game=tree.game,
+        algorithm=algorithm,
+        iterations=solver.iterations,
+        seconds=seconds,
+        values=tuple(history_values(tree, average)[0].tolist()),
+        nash_conv=distance,
+        policy=policy_on(tree, average, **info),
+        last=policy_on(tree, solver.last(), **info),
+        curve=tuple(curve),
+        interrupted=interrupted,
+    )
+
+
+def _next_measure(done: int) -> int:
+    """The number of iterations at which NashConv is measured next."""
+    return int(np.ceil(done * 2 ** (1 / MEASURES_PER_DOUBLING)))
+
+
+def _solve_exactly(tree: GameTree, algorithm: str) -> Solution:
+    start = time.perf_counter()
+    if algorithm == "lp":
+        from qdts.solve import lp
+
+        probability, _ = lp.equilibrium(sequence_form(tree))
+    else:
+        from qdts.solve import minmax
+
+        search = {"min-max": minmax.min_max, "alpha-beta": minmax.alpha_beta}[algorithm]
+        search(tree.game)
+        probability = minmax.optimal_policy(tree)
+    seconds = time.perf_counter() - start
+    distance = measure(tree, probability)
+    policy = policy_on(tree, probability, algorithm=algorithm, iterations=1, nash_conv=distance)
+    return Solution(
+        game=tree.game,
+        algorithm=algorithm,
+        iterations=1,
+        seconds=seconds,
+        values=tuple(history_values(tree, probability)[0].tolist()),
+        nash_conv=distance,
+        policy=policy,
+        last=policy,
+    )
