@@ -1,0 +1,71 @@
+"""AlphaZero for games with hidden information: Q-Dispersion Tree Search.
+
+Everything here is loaded on first use, so that `import qdts` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from qdts.errors import InputError
+    from qdts.games import Family, Game, Parameter, load_game, register
+    from qdts.solving import (
+        Policy,
+        Solution,
+        best_response,
+        expected_values,
+        load_policy,
+        nash_conv,
+        save_policy,
+        solve,
+        uniform_policy,
+    )
+
+_WHERE = {
+    "qdts.errors": ["InputError"],
+    "qdts.games": ["Family", "Game", "Parameter", "load_game", "register"],
+    "qdts.solving": [
+        "Policy",
+        "Solution",
+        "best_response",
+        "expected_values",
+        "load_policy",
+        "nash_conv",
+        "save_policy",
+        "solve",
+        "uniform_policy",
+    ],
+}
+_HOME = {name: module for module, names in _WHERE.items() for name in names}
+
+__all__ = [
+    "Family",
+    "Game",
+    "InputError",
+    "Parameter",
+    "Policy",
+    "Solution",
+    "best_response",
+    "expected_values",
+    "load_game",
+    "load_policy",
+    "nash_conv",
+    "register",
+    "save_policy",
+    "solve",
+    "uniform_policy",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'qdts' has no attribute '{name}'")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

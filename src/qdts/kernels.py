@@ -50,7 +50,7 @@ def kernel(signature: Any = None) -> Callable[[F], F]:
         config.CACHE_DIR = str(cache_folder(Path(function.__code__.co_filename).parent))
         try:
             jit = numba.njit if signature is None else functools.partial(numba.njit, signature)
-            return jit(cache=True, error_model="numpy", nogil=True)(function)  # type: ignore[no-any-return]
+            return jit(cache=True, error_model="numpy", nogil=True)(function)
         finally:
             config.CACHE_DIR = before
 

@@ -49,7 +49,7 @@ def midway(rules: Ints, world: Ints) -> int:
 @kernel()
 def real(bits: int) -> float:
     """The float whose bit pattern a slot of `rules` holds (`real_bits` puts it there)."""
-    return np.int64(bits).view(np.float64)  # type: ignore[no-any-return]
+    return np.int64(bits).view(np.float64)
 
 
 @kernel()

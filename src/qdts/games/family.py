@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from qdts.errors import InputError, unknown
@@ -23,6 +24,8 @@ class Parameter:
     """Bounds of an int, both included."""
     choices: tuple[str, ...] = ()
     """The words that a str may be."""
+    presets: Mapping[str, Any] = field(default_factory=dict)
+    """The words that may stand for a nested list; a list that has a word is written as it."""
 
     def read(self, value: object, family: str) -> Any:
         """The checked value, from text or from Python; raises an InputError that names what was expected."""
@@ -40,8 +43,9 @@ class Parameter:
             return "true or false"
         if isinstance(self.default, int):
             return f"a whole number from {self.low} to {self.high}"
-        words = " or ".join(self.choices)
-        return words if isinstance(self.default, str) else "a nested list of numbers" + (f", {words}" if words else "")
+        if isinstance(self.default, str):
+            return " or ".join(self.choices)
+        return " or ".join(["a nested list of numbers", *self.presets])
 
     def wrong(self, value: object, family: str) -> InputError:
         """The error for a value that does not fit."""
@@ -70,11 +74,13 @@ class Parameter:
         return str(value)
 
     def _read_list(self, value: object, family: str) -> Any:
-        if isinstance(value, str) and value in self.choices:
-            return value
+        if isinstance(value, str) and value in self.presets:
+            return self.presets[value]
         try:
-            read = json.loads(value) if isinstance(value, str) else json.loads(json.dumps(value))
-        except (TypeError, ValueError, RecursionError):
+            read = json.loads(value if isinstance(value, str) else json.dumps(value), parse_float=_shortest)
+        except RecursionError:
+            raise InputError(f"{family}: {self.name} is nested too deeply") from None
+        except (TypeError, ValueError):
             raise self.wrong(value, family) from None
         if not isinstance(read, list):
             raise self.wrong(value, family)
@@ -82,10 +88,22 @@ class Parameter:
 
     def write(self, value: object) -> str:
         """The value as it stands in a game's name."""
-        return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+        word = next((w for w, preset in self.presets.items() if preset == value), value)
+        return word if isinstance(word, str) else json.dumps(word, separators=(",", ":"))
 
 
-@dataclass(frozen=True)
+def is_number(value: object) -> bool:
+    """Whether a part of a nested list is a number, and finite."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
+def _shortest(text: str) -> int | float:
+    """The number that a text with a point or an exponent stands for, whole where it can be: 2.0 is 2."""
+    number = float(text)
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+@dataclass(frozen=True, eq=False)
 class Family:
     """All games of one name."""
 

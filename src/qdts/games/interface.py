@@ -17,7 +17,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from numba import float32, float64, int64, types
+from numba import config, float32, float64, int64, types
 from numba.core.typing.templates import Signature
 
 from qdts.kernels import kernel
@@ -75,7 +75,7 @@ class FunctionPointer(types.WrapperAddressProtocol):  # type: ignore[misc]
         self._keep_alive = compiled
         self._signature = signature
         self.address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
-        ctype = {int64: ctypes.c_int64, types.void: None}
+        ctype: dict[Any, Any] = {int64: ctypes.c_int64, types.void: None}
         arguments = [ctype.get(a, ctypes.c_void_p) for a in signature.args]
         self.call = ctypes.CFUNCTYPE(ctype[signature.return_type], *arguments)(self.address)
 
@@ -121,11 +121,16 @@ def rule(function: F) -> F:
 
 
 def compile_rules(namespace: dict[str, Any]) -> Kernels:
-    """The compiled functions of a game module, given its globals; what it lacks is taken from `defaults`."""
+    """The compiled functions of a game module, given its globals; what it lacks is taken from `defaults`.
+
+    With numba's compiler switched off they are the plain functions, for tools that call them in the interpreter.
+    """
     from qdts.games import defaults
 
-    found = {name: namespace.get(name) or getattr(defaults, name, None) for name in SIGNATURES}
+    found: dict[str, Any] = {name: namespace.get(name) or getattr(defaults, name, None) for name in SIGNATURES}
     missing = [name for name, function in found.items() if function is None]
     if missing:
         raise TypeError(f"{namespace['__name__']} lacks the rules {', '.join(missing)}")
+    if config.DISABLE_JIT:
+        return Kernels(**found)
     return Kernels(*(FunctionPointer(found[name], s) for name, s in SIGNATURES.items()))

@@ -44,7 +44,7 @@ def mover(rules: Ints, world: Ints) -> int:
     last = n if world[BETTOR] == 0 else world[BETTOR] - 1 + n
     if made == last:
         return TERMINAL
-    return made if made < n else made - n  # type: ignore[no-any-return]
+    return made if made < n else made - n
 
 
 @rule

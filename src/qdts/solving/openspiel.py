@@ -10,8 +10,8 @@ import numpy as np
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
-from qdts.solve.policy import Policy, aligned, game_tree, policy_on
-from qdts.solve.tree import GameTree
+from qdts.solving.policy import Policy, aligned, game_tree, policy_on
+from qdts.solving.tree import GameTree
 
 INSTALL = "pip install open_spiel"
 

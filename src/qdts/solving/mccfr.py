@@ -1,5 +1,7 @@
-"""External-sampling Monte Carlo CFR (Lanctot et al. 2009): chance and the other players are sampled, the
-traversing player tries every action. For any number of players; an iteration is one traversal for each.
+"""External-sampling Monte Carlo CFR (Lanctot et al. 2009).
+
+Chance and the other players are sampled, the traversing player tries every action. For any number of players; an
+iteration is one traversal for each.
 """
 
 from __future__ import annotations
@@ -11,9 +13,9 @@ from qdts.games.interface import CHANCE, TERMINAL
 from qdts.kernels import Reals, kernel
 from qdts.rng import State, StateType, seeded
 from qdts.rng import uniform as draw
-from qdts.solve.policy import uniform
-from qdts.solve.sweeps import normalised
-from qdts.solve.tree import GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
+from qdts.solving.policy import uniform
+from qdts.solving.sweeps import normalised
+from qdts.solving.tree import GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
 
 
 class SamplingSolver:
@@ -82,7 +84,7 @@ def _traverse(
     """A sampled return of the traversing player from h on; his regrets and the next player's totals grow."""
     mover, first, n = histories.mover[h], histories.first[h], histories.children[h]
     if mover == TERMINAL:
-        return histories.utility[h, player]  # type: ignore[no-any-return]
+        return histories.utility[h, player]
     choice, value = scratch[depth, 0], scratch[depth, 1]
     if mover == CHANCE:
         c = first + _sampled(histories.probability[first : first + n], n, state)
@@ -106,9 +108,7 @@ def _traverse(
 
 
 @kernel(types.void(HistoriesType, InfoSetsType, float64[::1], float64[::1], StateType, int64))
-def _run(
-    histories: Histories, infosets: InfoSets, regret: Reals, total: Reals, state: State, iterations: int
-) -> None:
+def _run(histories: Histories, infosets: InfoSets, regret: Reals, total: Reals, state: State, iterations: int) -> None:
     depth = np.zeros(len(histories.parent), np.int64)
     for h in range(1, len(depth)):
         depth[h] = depth[histories.parent[h]] + 1

@@ -3,7 +3,9 @@
 With perfect recall a player's last own choice, his *sequence*, tells all his earlier ones. What the finished
 games below a sequence are worth, weighted by r₋ᵢ, adds up in one pass over the histories; a best response
 then takes the maximum at each of his information sets, the last first. Where nothing is hidden, a view is
-a position that many histories share, and the maximum is taken at each history.
+a position that many histories share, and the maximum is taken at each history. Where a game declares its memory
+merely sufficient, histories of one view may differ in what the player did before, but not in what is best: the
+maximum is taken over their sum, depth by depth.
 """
 
 from __future__ import annotations
@@ -16,10 +18,10 @@ from numpy.typing import NDArray
 
 from qdts.errors import InputError
 from qdts.games.interface import TERMINAL
-from qdts.kernels import Reals, kernel
-from qdts.solve.policy import Policy, aligned, game_tree, policy_on
-from qdts.solve.tree import NONE, GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
-from qdts.solve.values import edge, history_values, reach
+from qdts.kernels import Ints, Reals, kernel
+from qdts.solving.policy import Policy, aligned, game_tree, policy_on
+from qdts.solving.tree import NONE, GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
+from qdts.solving.values import edge, history_values, reach
 
 
 class BestResponse(NamedTuple):
@@ -55,21 +57,78 @@ def respond(tree: GameTree, probability: Reals, player: int) -> BestResponse:
     if not tree.game.hidden:
         value, response = _respond_to_positions(tree.histories, tree.infosets, probability, player)
         return BestResponse(value, response)
-    sequence, before = sequences(tree, player)
     r = reach(tree, probability, player)
+    if tree.game.memory == "sufficient":
+        order = _by_depth(tree)
+        value, response = _respond_by_depth(tree.histories, tree.infosets, probability, r, order, player)
+        return BestResponse(value, response)
+    sequence, before = sequences(tree, player)
     value, response = _respond(tree.histories, tree.infosets, probability, r, sequence, before, player)
     return BestResponse(value, response)
 
 
 def sequences(tree: GameTree, player: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The player's last own choice, as a slot in A or NONE, at each history [H] and before each of his
-    information sets [I]. Raises an InputError where he does not remember it.
+    """A player's last own choice, as a slot in A or NONE: at each history [H], before each of his views [I].
+
+    Raises an InputError where he does not remember it.
     """
     sequence, before, fault = _sequences(tree.histories, tree.infosets, player)
     if fault != NONE:
         view = tree.game.layout.write(tree.infosets.views[fault])
         raise InputError(f"{tree.game.spec}: player {player} does not recall his own moves at {view}")
     return sequence, before
+
+
+def _by_depth(tree: GameTree) -> Ints:
+    """The numbers of all histories, the deepest first and those of one information set together. int64[H]
+
+    Raises an InputError if an information set holds histories of different depths.
+    """
+    depth = _depths(tree.histories)
+    deciding = np.flatnonzero(tree.histories.infoset != NONE)
+    shallow, deep = np.full(tree.num_infosets, len(depth)), np.zeros(tree.num_infosets, np.int64)
+    np.minimum.at(shallow, tree.histories.infoset[deciding], depth[deciding])
+    np.maximum.at(deep, tree.histories.infoset[deciding], depth[deciding])
+    if (shallow != deep).any():
+        view = tree.game.layout.write(tree.infosets.views[int(np.argmax(shallow != deep))])
+        raise InputError(f"{tree.game.spec}: histories of different lengths share the view {view}: no best response")
+    return np.lexsort((tree.histories.infoset, -depth)).astype(np.int64)
+
+
+@kernel(int64[::1](HistoriesType))
+def _depths(histories: Histories) -> Ints:
+    depth = np.zeros(len(histories.parent), np.int64)
+    for h in range(1, len(depth)):
+        depth[h] = depth[histories.parent[h]] + 1
+    return depth
+
+
+@kernel(
+    types.Tuple((float64, float64[::1]))(HistoriesType, InfoSetsType, float64[::1], float64[::1], int64[::1], int64)
+)
+def _respond_by_depth(
+    histories: Histories, infosets: InfoSets, probability: Reals, r: Reals, order: Ints, player: int
+) -> tuple[float, Reals]:
+    value = histories.utility[:, player].copy()
+    response = probability.copy()
+    worth = np.zeros(len(infosets.action))
+    start = 0
+    while start < len(order):
+        i, end = histories.infoset[order[start]], start + 1
+        while i != NONE and end < len(order) and histories.infoset[order[end]] == i:
+            end += 1
+        if i != NONE and infosets.owner[i] == player:
+            for h in order[start:end]:
+                for c in range(histories.first[h], histories.first[h] + histories.children[h]):
+                    worth[histories.slot[c]] += r[h] * value[c]
+            best = infosets.offset[i] + np.argmax(worth[infosets.offset[i] : infosets.offset[i + 1]])
+            response[infosets.offset[i] : infosets.offset[i + 1]] = 0.0
+            response[best] = 1.0
+        for h in order[start:end]:
+            for c in range(histories.first[h], histories.first[h] + histories.children[h]):
+                value[h] += edge(histories, response, c) * value[c]
+        start = end
+    return value[0], response
 
 
 @kernel(types.Tuple((types.int32[::1], types.int32[::1], int64))(HistoriesType, InfoSetsType, int64))
@@ -87,7 +146,7 @@ def _sequences(
             if before[i] == NONE - 1:
                 before[i] = sequence[h]
             elif before[i] != sequence[h]:
-                return sequence, before, np.int64(i)
+                return sequence, before, int(i)
     return sequence, before, NONE
 
 

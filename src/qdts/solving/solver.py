@@ -12,15 +12,15 @@ import numpy as np
 from qdts.errors import InputError, unknown
 from qdts.games.game import Game
 from qdts.kernels import Reals
-from qdts.solve.best_response import gains
-from qdts.solve.cfr import SequenceSolver
-from qdts.solve.mccfr import SamplingSolver
-from qdts.solve.policy import Policy, aligned, game_tree, policy_on
-from qdts.solve.regret import SCHEDULES
-from qdts.solve.sequence_form import sequence_form
-from qdts.solve.sweeps import SweepSolver
-from qdts.solve.tree import GameTree
-from qdts.solve.values import history_values
+from qdts.solving.best_response import gains
+from qdts.solving.cfr import SequenceSolver
+from qdts.solving.mccfr import SamplingSolver
+from qdts.solving.policy import Policy, aligned, game_tree, policy_on
+from qdts.solving.regret import SCHEDULES
+from qdts.solving.sequence_form import sequence_form
+from qdts.solving.sweeps import SweepSolver
+from qdts.solving.tree import GameTree
+from qdts.solving.values import history_values
 
 DEFAULT_ALGORITHM = "dcfr"
 BLOCK_SECONDS = 0.1
@@ -196,11 +196,11 @@ def _next_measure(done: int) -> int:
 def _solve_exactly(tree: GameTree, algorithm: str) -> Solution:
     start = time.perf_counter()
     if algorithm == "lp":
-        from qdts.solve import lp
+        from qdts.solving import lp
 
         probability, _ = lp.equilibrium(sequence_form(tree))
     else:
-        from qdts.solve import minmax
+        from qdts.solving import minmax
 
         search = {"min-max": minmax.min_max, "alpha-beta": minmax.alpha_beta}[algorithm]
         search(tree.game)

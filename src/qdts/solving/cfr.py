@@ -12,9 +12,10 @@ import numpy as np
 from numba import float64, types
 
 from qdts.kernels import Reals, kernel
-from qdts.solve.panels import HEIGHT, multiply
-from qdts.solve.regret import NEGATIVE, POSITIVE, PREDICTION, WEIGHT, Schedule, schedule_table
-from qdts.solve.sequence_form import CHUNK, EMPTY, Seat, SeatType, SequenceForm
+from qdts.solving.panels import HEIGHT, multiply
+from qdts.solving.policy import uniform
+from qdts.solving.regret import NEGATIVE, POSITIVE, PREDICTION, WEIGHT, Schedule, schedule_table
+from qdts.solving.sequence_form import CHUNK, EMPTY, Seat, SeatType, SequenceForm
 
 
 class Learner(NamedTuple):
@@ -39,8 +40,8 @@ class SequenceSolver:
         self.form = form
         self.schedule = schedule
         self.iterations = 0
-        uniform = np.repeat(1.0 / np.diff(form.tree.infosets.offset), np.diff(form.tree.infosets.offset))
-        self.learners = tuple(_new_learner(form, uniform, player) for player in (0, 1))
+        start = uniform(form.tree)
+        self.learners = (_new_learner(form, start, 0), _new_learner(form, start, 1))
 
     def run(self, iterations: int) -> None:
         """Go on for a number of iterations."""
@@ -54,21 +55,24 @@ class SequenceSolver:
 
     def last(self) -> Reals:
         """The strategy of the newest iterate. float64[A]"""
-        return self.form.policy((self.learners[0].plan, self.learners[1].plan))
+        probability = np.empty(len(self.form.tree.infosets.action))
+        for me, slots in zip(self.learners, self.form.slots, strict=True):
+            probability[slots] = me.choice[1:]
+        return probability
 
 
-def _new_learner(form: SequenceForm, uniform: Reals, player: int) -> Learner:
+def _new_learner(form: SequenceForm, start: Reals, player: int) -> Learner:
     size = len(form.slots[player]) + 1
     choice = np.ones(size)
-    choice[1:] = uniform[form.slots[player]]
+    choice[1:] = start[form.slots[player]]
     scratch = (np.zeros(size + HEIGHT), np.zeros(CHUNK), np.zeros(CHUNK))
-    return Learner(np.zeros(size), choice, form.plan(uniform, player), np.zeros(size), *scratch)
+    return Learner(np.zeros(size), choice, form.plan(start, player), np.zeros(size), *scratch)
 
 
 @kernel()
 def _backward_chunk(seat: Seat, me: Learner, g: int, at: int, m: int, weights: Reals) -> None:
     """Values, regrets and the next σ of `m` information sets of a group, from its `at`-th on."""
-    stride, n, base, first = seat.count[g], seat.actions[g], seat.base[g] + at, seat.first[g] + at
+    stride, n, base, first = seat.sets[g], seat.actions[g], seat.base[g] + at, seat.first[g] + at
     p, q, ahead = weights[POSITIVE], weights[NEGATIVE], weights[PREDICTION]
     value, norm, worth, choice, regret = me.value, me.norm, me.worth, me.choice, me.regret
     for k in range(m):
@@ -99,9 +103,9 @@ def _backward_chunk(seat: Seat, me: Learner, g: int, at: int, m: int, weights: R
 @kernel()
 def _backward(seat: Seat, me: Learner, weights: Reals) -> None:
     """From the last information sets to the first."""
-    for g in range(len(seat.count) - 1, -1, -1):
-        for at in range(0, seat.count[g], CHUNK):
-            _backward_chunk(seat, me, g, at, min(CHUNK, seat.count[g] - at), weights)
+    for g in range(len(seat.sets) - 1, -1, -1):
+        for at in range(0, seat.sets[g], CHUNK):
+            _backward_chunk(seat, me, g, at, min(CHUNK, seat.sets[g] - at), weights)
 
 
 @kernel()
@@ -109,8 +113,8 @@ def _forward(seat: Seat, me: Learner, weight: float) -> None:
     """Add the old plan to the total, and make the new one."""
     plan, total, choice = me.plan, me.total, me.choice
     total[EMPTY] += weight
-    for g in range(len(seat.count)):
-        stride, base, first = seat.count[g], seat.base[g], seat.first[g]
+    for g in range(len(seat.sets)):
+        stride, base, first = seat.sets[g], seat.base[g], seat.first[g]
         for at in range(0, stride, CHUNK):
             m = min(CHUNK, stride - at)
             for k in range(m):
@@ -132,5 +136,3 @@ def _run(seat0: Seat, seat1: Seat, me0: Learner, me1: Learner, table: Reals) -> 
         multiply(seat1.payoff, me0.plan, me1.worth)
         _backward(seat1, me1, weights)
         _forward(seat1, me1, weights[WEIGHT])
-
-

@@ -32,10 +32,10 @@ from scipy.sparse.csgraph import connected_components
 from qdts.errors import InputError
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, Reals, kernel
-from qdts.solve.best_response import sequences
-from qdts.solve.panels import HEIGHT, Panels, PanelsType, cut, multiply
-from qdts.solve.tree import NONE, GameTree
-from qdts.solve.values import chance_reach
+from qdts.solving.best_response import sequences
+from qdts.solving.panels import HEIGHT, Panels, PanelsType, cut, multiply
+from qdts.solving.tree import NONE, GameTree
+from qdts.solving.values import chance_reach
 
 EMPTY = 0
 """The sequence of a player who has not moved yet."""
@@ -46,7 +46,7 @@ CHUNK = 128
 class Seat(NamedTuple):
     """One player's side of the game."""
 
-    count: Ints  # [G] m, the information sets of a group
+    sets: Ints  # [G] m, the information sets of a group
     actions: Ints  # [G] how many actions each has
     base: Ints  # [G] its first sequence
     first: Ints  # [G] its first information set
@@ -71,7 +71,7 @@ class SequenceForm:
 
     def plan(self, probability: Reals, player: int) -> Reals:
         """The realisation plan of a policy. float64[S]"""
-        return _plan(self.seats[player], self.slots[player], probability)  # type: ignore[no-any-return]
+        return _plan(self.seats[player], self.slots[player], probability)
 
     def policy(self, plans: tuple[Reals, Reals]) -> Reals:
         """The policy of two realisation plans (or sums of such): uniform where a player never gets. float64[A]"""
@@ -104,7 +104,16 @@ def sequence_form(tree: GameTree) -> SequenceForm:
     for i, (me, other) in enumerate((sides, sides[::-1])):
         matrix = _matrix(me.number[at[i]], other.number[at[1 - i]], weight * tree.histories.utility[ends, i], me, other)
         matrices.append(matrix)
-        seats.append(Seat(me.count, me.actions, me.base, me.first, me.parent, cut(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data)))
+        seats.append(
+            Seat(
+                me.sets,
+                me.actions,
+                me.base,
+                me.first,
+                me.parent,
+                cut(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data),
+            )
+        )
     return SequenceForm(tree, (seats[0], seats[1]), (sides[0].slot, sides[1].slot), (matrices[0], matrices[1]))
 
 
@@ -125,7 +134,7 @@ def _public_lines(tree: GameTree, own: NDArray[np.int32], other: NDArray[np.int3
 class _Side(NamedTuple):
     """How one player's sequences are laid out: the first fields of his `Seat`, and the way to and from slots."""
 
-    count: Ints
+    sets: Ints
     actions: Ints
     base: Ints
     first: Ints
@@ -163,9 +172,7 @@ def _levels(tree: GameTree, own: NDArray[np.intp], before: NDArray[np.int32]) ->
     return level
 
 
-def _matrix(
-    rows: NDArray[np.int32], columns: NDArray[np.int32], values: Reals, me: _Side, other: _Side
-) -> csr_array:
+def _matrix(rows: NDArray[np.int32], columns: NDArray[np.int32], values: Reals, me: _Side, other: _Side) -> csr_array:
     """A sparse matrix, entries at the same place added up and zeros left out."""
     shape = (len(me.slot) + 1, len(other.slot) + 1)
     matrix = csr_array(coo_array((values, (rows, columns)), shape=shape))
@@ -179,8 +186,8 @@ def _matrix(
 def _plan(seat: Seat, slots: NDArray[np.int32], probability: Reals) -> Reals:
     """x(s) = x(parent of s) · the probability of s."""
     plan = np.ones(len(slots) + 1)
-    for g in range(len(seat.count)):
-        m, base, first = seat.count[g], seat.base[g], seat.first[g]
+    for g in range(len(seat.sets)):
+        m, base, first = seat.sets[g], seat.base[g], seat.first[g]
         for a in range(seat.actions[g]):
             for k in range(m):
                 s = base + a * m + k
@@ -196,8 +203,8 @@ def _gain(seat: Seat, own: Reals, other: Reals) -> float:
     value = 0.0
     for s in range(len(own)):
         value += own[s] * worth[s]
-    for g in range(len(seat.count) - 1, -1, -1):
-        m, base, first = seat.count[g], seat.base[g], seat.first[g]
+    for g in range(len(seat.sets) - 1, -1, -1):
+        m, base, first = seat.sets[g], seat.base[g], seat.first[g]
         for k in range(m):
             best = worth[base + k]
             for a in range(1, seat.actions[g]):
@@ -217,8 +224,8 @@ def _nash_conv(
 @kernel(float64[::1](SeatType, float64[::1]))
 def _behaviour(seat: Seat, plan: Reals) -> Reals:
     choice = np.ones(len(plan))
-    for g in range(len(seat.count)):
-        m, n, base = seat.count[g], seat.actions[g], seat.base[g]
+    for g in range(len(seat.sets)):
+        m, n, base = seat.sets[g], seat.actions[g], seat.base[g]
         for k in range(m):
             total = 0.0
             for a in range(n):

@@ -121,10 +121,7 @@ class Progress:
 Report = Callable[[Progress], None]
 
 HistoriesType = types.NamedTuple(
-    [types.int32[::1]] * 2
-    + [types.int8[::1]]
-    + [types.int32[::1]] * 4
-    + [types.float64[::1], types.float64[:, ::1]],
+    [types.int32[::1]] * 2 + [types.int8[::1]] + [types.int32[::1]] * 4 + [types.float64[::1], types.float64[:, ::1]],
     Histories,
 )
 InfoSetsType = types.NamedTuple([int64[:, ::1], types.int8[::1], types.int32[::1], types.int32[::1]], InfoSets)
@@ -174,7 +171,7 @@ def enumerate_game(
 def find_views(known: Ints, wanted: Ints) -> NDArray[np.int32]:
     """Where each of the wanted views stands among the known ones, both int64[any, W]; NONE where it does not."""
     table = np.full(_table_size(len(known)), NONE, np.int32)
-    return _find(np.ascontiguousarray(known), table, np.ascontiguousarray(wanted))  # type: ignore[no-any-return]
+    return _find(np.ascontiguousarray(known), table, np.ascontiguousarray(wanted))
 
 
 def _allocate(game: Game, histories: int = 1 << 14, infosets: int = 1 << 10) -> tuple[Histories, InfoSets, Machine]:
@@ -229,7 +226,8 @@ def _grow(
     more_i = 2 * used[INFOSETS] > len(infosets.owner)
     more_a = 2 * used[SLOTS] > len(infosets.action)
     fills = (NONE, NONE, 0, NONE, NONE, 0, NONE, 1, 0)
-    histories = Histories(*(larger(x, f, more_h) for x, f in zip(histories, fills, strict=True)))
+    arrays: tuple[NDArray[Any], ...] = tuple(histories)
+    histories = Histories(*(larger(x, f, more_h) for x, f in zip(arrays, fills, strict=True)))
     infosets = InfoSets(
         larger(infosets.views, 0, more_i),
         larger(infosets.owner, 0, more_i),
@@ -271,7 +269,7 @@ def hash_view(view: Ints) -> int:
     for i in range(view.shape[0]):
         h = (h ^ np.uint64(view[i])) * np.uint64(0xFF51AFD7ED558CCD)
         h ^= h >> np.uint64(32)
-    return np.int64(h >> np.uint64(1))
+    return int(h >> np.uint64(1))
 
 
 @kernel(int64(int64[:, ::1], types.int32[::1], int64[::1]))
@@ -332,7 +330,7 @@ def _enter_infoset(infosets: InfoSets, machine: Machine, mover: int, n: int) -> 
     r[SLOTS] += n
     infosets.offset[i + 1] = r[SLOTS]
     r[INFOSETS] += 1
-    return i  # type: ignore[no-any-return]
+    return i
 
 
 @kernel()
@@ -351,9 +349,7 @@ def _choices(game: Any, rules: Ints, machine: Machine, world: Ints, mover: int) 
 
 
 @kernel()
-def _enter(
-    game: Any, rules: Ints, histories: Histories, infosets: InfoSets, machine: Machine, max_depth: int
-) -> int:
+def _enter(game: Any, rules: Ints, histories: Histories, infosets: InfoSets, machine: Machine, max_depth: int) -> int:
     """Write the node at hand and number its children. DONE: it has none to visit. FULL: come again."""
     r = machine.registers
     depth = r[DEPTH]
@@ -394,9 +390,7 @@ def _enter(
 
 
 @kernel(int64(KernelsType, RulesType, HistoriesType, InfoSetsType, _machine_type, int64))
-def _walk(
-    game: Any, rules: Ints, histories: Histories, infosets: InfoSets, machine: Machine, max_depth: int
-) -> int:
+def _walk(game: Any, rules: Ints, histories: Histories, infosets: InfoSets, machine: Machine, max_depth: int) -> int:
     """Depth first over the rules until the arrays are full or every history is in them.
 
     begin → enter → (next child → enter …)* → no child left → up → … → DONE

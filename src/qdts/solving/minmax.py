@@ -22,7 +22,7 @@ from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
 from qdts.kernels import Ints, Reals, kernel
-from qdts.solve.tree import GameTree, Histories, HistoriesType, hash_view
+from qdts.solving.tree import GameTree, Histories, HistoriesType, hash_view
 
 FREE, EXACT, AT_LEAST, AT_MOST = range(4)
 """What a place of the table holds: nothing, V, or a bound of V from below or above."""
@@ -57,8 +57,10 @@ class Scratch(NamedTuple):
 
 
 _ScratchType = types.NamedTuple(
-    [int64[:, ::1], int64[:, ::1], float64[::1], int64[::1], int64[:, ::1], int64[:, ::1], types.int8[::1]]
-    + [float64[::1], int64[::1]],
+    [
+        *(int64[:, ::1], int64[:, ::1], float64[::1], int64[::1]),
+        *(int64[:, ::1], int64[:, ::1], types.int8[::1], float64[::1], int64[::1]),
+    ],
     Scratch,
 )
 
@@ -79,7 +81,7 @@ def optimal_policy(tree: GameTree) -> Reals:
     """Backward induction: at every position the first of the mover's best actions. float64[A]"""
     if tree.game.hidden:
         raise InputError(f"backward induction needs a game that hides nothing, {tree.game.spec} does hide something")
-    return _backward_induction(tree.histories, len(tree.infosets.action))  # type: ignore[no-any-return]
+    return _backward_induction(tree.histories, len(tree.infosets.action))
 
 
 def _scratch(game: Game, *, table: int, ordering: bool) -> Scratch:
@@ -126,7 +128,7 @@ def _end(game: Any, rules: Ints, s: Scratch, depth: int) -> float:
     """Max's return of a finished game."""
     s.counters[LEAVES] += 1
     game.returns(rules.ctypes, s.worlds[depth].ctypes, s.returns.ctypes)
-    return s.returns[0]  # type: ignore[no-any-return]
+    return s.returns[0]
 
 
 @kernel()
@@ -205,7 +207,7 @@ def _alpha_beta(game: Any, rules: Ints, s: Scratch, depth: int, alpha: float, be
     if place >= 0:
         known, v, first = s.known[place], s.value[place], s.best[place]
         if known == EXACT or (known == AT_LEAST and v >= beta) or (known == AT_MOST and v <= alpha):
-            return v  # type: ignore[no-any-return]
+            return v
     n = game.legal(rules.ctypes, s.worlds[depth].ctypes, s.moves[depth].ctypes)
     _order(s, depth, n, mover, first)
     best, choice, low, high = (-np.inf if mover == 0 else np.inf), -1, alpha, beta
@@ -225,7 +227,7 @@ def _alpha_beta(game: Any, rules: Ints, s: Scratch, depth: int, alpha: float, be
             break
     known = AT_LEAST if best >= beta else AT_MOST if best <= alpha else EXACT
     _remember(s, depth, known, best, choice)
-    return best  # type: ignore[no-any-return]
+    return best
 
 
 @kernel(float64[::1](HistoriesType, int64))

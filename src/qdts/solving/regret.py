@@ -1,6 +1,6 @@
 """The family of counterfactual regret minimisers, as schedules of one update.
 
-With r the instantaneous counterfactual regrets of iteration t (what each action would have gained), every member updates
+With r the instantaneous counterfactual regrets of iteration t (what each action would have gained), all update
 
     R ← (R + r) · pₜ where that is positive, (R + r) · nₜ elsewhere
     σ ∝ max(R + m·r, 0), or uniform where that is zero everywhere
@@ -24,7 +24,8 @@ import numpy as np
 
 from qdts.kernels import Reals
 
-Schedule = Callable[[Reals], tuple[object, object, object, object]]
+Weight = Reals | float
+Schedule = Callable[[Reals], tuple[Weight, Weight, Weight, Weight]]
 """From iterations t = 1, 2, … to (p, n, m, w), each a number or an array like t."""
 
 POSITIVE, NEGATIVE, PREDICTION, WEIGHT = range(4)
@@ -37,7 +38,7 @@ def dcfr(alpha: float, beta: float, gamma: float) -> Schedule:
 
 
 SCHEDULES: dict[str, Schedule] = {
-    "cfr": lambda t: (1.0, 1.0, 0.0, 1.0),
+    "cfr": lambda _: (1.0, 1.0, 0.0, 1.0),
     "cfr+": lambda t: (1.0, 0.0, 0.0, t),
     "lcfr": dcfr(1.0, 1.0, 1.0),
     "dcfr": dcfr(1.5, 0.0, 2.0),

@@ -11,10 +11,10 @@ import numpy as np
 from numba import float64, types
 
 from qdts.kernels import Reals, kernel
-from qdts.solve.policy import uniform
-from qdts.solve.regret import NEGATIVE, POSITIVE, PREDICTION, WEIGHT, Schedule, schedule_table
-from qdts.solve.tree import GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
-from qdts.solve.values import edge
+from qdts.solving.policy import uniform
+from qdts.solving.regret import NEGATIVE, POSITIVE, PREDICTION, WEIGHT, Schedule, schedule_table
+from qdts.solving.tree import GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
+from qdts.solving.values import edge
 
 
 class SweepSolver:
@@ -83,9 +83,7 @@ def _accumulate(histories: Histories, choice: Reals, player: int, reach: Reals, 
 
 
 @kernel()
-def update_infoset(
-    infosets: InfoSets, i: int, gain: Reals, regret: Reals, choice: Reals, weights: Reals
-) -> None:
+def update_infoset(infosets: InfoSets, i: int, gain: Reals, regret: Reals, choice: Reals, weights: Reals) -> None:
     """The update of `regret` at one information set."""
     first, end = infosets.offset[i], infosets.offset[i + 1]
     norm = 0.0
@@ -99,9 +97,7 @@ def update_infoset(
 
 
 @kernel(types.void(HistoriesType, InfoSetsType, float64[::1], float64[::1], float64[::1], float64[:, ::1]))
-def _run(
-    histories: Histories, infosets: InfoSets, regret: Reals, choice: Reals, total: Reals, table: Reals
-) -> None:
+def _run(histories: Histories, infosets: InfoSets, regret: Reals, choice: Reals, total: Reals, table: Reals) -> None:
     reach = np.empty((2, len(histories.parent)))
     value = np.empty(len(histories.parent))
     gain = np.empty(len(regret))
@@ -112,5 +108,3 @@ def _run(
             for i in range(len(infosets.owner)):
                 if infosets.owner[i] == player:
                     update_infoset(infosets, i, gain, regret, choice, table[t])
-
-

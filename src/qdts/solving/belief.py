@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from qdts.errors import InputError
 from qdts.games.interface import UNKNOWN, KernelsType, RulesType
 from qdts.kernels import Ints, Reals, kernel
-from qdts.solve.policy import Policy, aligned, game_tree
-from qdts.solve.tree import GameTree, Histories, HistoriesType
-from qdts.solve.values import belief_weights, chance_reach, merged_values, reach
+from qdts.solving.policy import Policy, aligned, game_tree
+from qdts.solving.tree import GameTree, Histories, HistoriesType
+from qdts.solving.values import belief_weights, chance_reach, merged_values, reach
 
 
 class Belief(NamedTuple):
@@ -34,7 +34,7 @@ def belief(policy: Policy, vector: Ints, player: int) -> Belief:
     tree = game_tree(policy.game)
     histories, weight = _weigh(tree, aligned(tree, policy), vector, player)
     worlds, group = np.unique(tree_worlds(tree)[histories], axis=0, return_inverse=True)
-    return Belief(worlds, np.bincount(group.reshape(-1), weight, len(worlds)))
+    return Belief(worlds, np.bincount(group.reshape(-1), weight, len(worlds)).astype(np.float64))
 
 
 def node_value(policy: Policy, vector: Ints, player: int) -> float:
@@ -53,7 +53,7 @@ def node_value(policy: Policy, vector: Ints, player: int) -> float:
 def tree_worlds(tree: GameTree) -> Ints:
     """The world of every history. int64[H, W]"""
     game = tree.game
-    return _worlds(game.kernels, game.rules, tree.histories, game.world_size)  # type: ignore[no-any-return]
+    return _worlds(game.kernels, game.rules, tree.histories, game.world_size)
 
 
 @lru_cache(maxsize=8)

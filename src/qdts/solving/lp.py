@@ -13,7 +13,7 @@ import numpy as np
 
 from qdts.errors import InputError
 from qdts.kernels import Ints, Reals
-from qdts.solve.sequence_form import EMPTY, Seat, SequenceForm
+from qdts.solving.sequence_form import EMPTY, Seat, SequenceForm
 
 
 def equilibrium(form: SequenceForm) -> tuple[Reals, float]:
@@ -27,8 +27,8 @@ def equilibrium(form: SequenceForm) -> tuple[Reals, float]:
 
 def _infoset_of_sequence(seat: Seat) -> Ints:
     """1 + the information set that each sequence belongs to; 0 for the empty one."""
-    owner = np.zeros(1 + int(seat.count @ seat.actions), np.int64)
-    for m, n, base, first in zip(seat.count, seat.actions, seat.base, seat.first, strict=True):
+    owner = np.zeros(1 + int(seat.sets @ seat.actions), np.int64)
+    for m, n, base, first in zip(seat.sets, seat.actions, seat.base, seat.first, strict=True):
         owner[base : base + m * n] = np.tile(np.arange(first, first + m), n) + 1
     return owner
 
@@ -52,7 +52,10 @@ def _cautious_plan(form: SequenceForm, player: int) -> tuple[Reals, float]:
     worst = coo_array(
         (
             np.r_[np.ones(theirs), -np.ones(len(other.parent))],
-            (np.r_[np.arange(theirs), other.parent], np.r_[_infoset_of_sequence(other), 1 + np.arange(len(other.parent))]),
+            (
+                np.r_[np.arange(theirs), other.parent],
+                np.r_[_infoset_of_sequence(other), 1 + np.arange(len(other.parent))],
+            ),
         ),
         shape=(theirs, len(other.parent) + 1),
     )

@@ -1,8 +1,8 @@
 """Exact values of a policy profile: at every history, at every view, and what is worth what to whom.
 
-    r(h)      the probability that play reaches history h
-    r₋ᵢ(h)    the same without the factors of player i's own choices (his counterfactual reach)
-    u(h)      every player's expected return from h on
+r(h)      the probability that play reaches history h
+r₋ᵢ(h)    the same without the factors of player i's own choices (his counterfactual reach)
+u(h)      every player's expected return from h on
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from numba import float64, int64
 from numpy.typing import NDArray
 
 from qdts.kernels import Reals, kernel
-from qdts.solve.policy import Policy, aligned, game_tree
-from qdts.solve.tree import NONE, GameTree, Histories, HistoriesType
+from qdts.solving.policy import Policy, aligned, game_tree
+from qdts.solving.tree import NONE, GameTree, Histories, HistoriesType
 
 
 def expected_values(policy: Policy) -> Reals:
@@ -24,12 +24,12 @@ def expected_values(policy: Policy) -> Reals:
 
 def history_values(tree: GameTree, probability: Reals) -> Reals:
     """u(h) = Σ over children c of h of P(c | h) · u(c). float64[H, P]"""
-    return _history_values(tree.histories, probability)  # type: ignore[no-any-return]
+    return _history_values(tree.histories, probability)
 
 
 def reach(tree: GameTree, probability: Reals, without: int = NONE) -> Reals:
     """r(h), or r₋ᵢ(h) for the player i given as `without`. float64[H]"""
-    return _reach(tree.histories, probability, without)  # type: ignore[no-any-return]
+    return _reach(tree.histories, probability, without)
 
 
 def infoset_values(tree: GameTree, probability: Reals) -> Reals:
@@ -56,12 +56,12 @@ def merged_values(tree: GameTree, probability: Reals, player: int) -> Reals:
     nodes of one view backs up exactly this (it differs from u where a world tells more than his view).
     """
     at_view = infoset_values(tree, probability)
-    return _merged_values(tree.histories, probability, at_view, player)  # type: ignore[no-any-return]
+    return _merged_values(tree.histories, probability, at_view, player)
 
 
 def chance_reach(tree: GameTree) -> Reals:
     """The product of chance's probabilities alone. float64[H]"""
-    return _reach(tree.histories, np.ones(len(tree.infosets.action)), NONE)  # type: ignore[no-any-return]
+    return _reach(tree.histories, np.ones(len(tree.infosets.action)), NONE)
 
 
 def belief_weights(groups: NDArray[np.int32], weight: Reals, prior: Reals, count: int) -> Reals:

@@ -70,7 +70,7 @@ def _assign(row: NDArray[np.int32], column: NDArray[np.int32]) -> tuple[Ints, In
 
 @kernel()
 def multiply(matrix: Panels, vector: Reals, product: Reals) -> None:
-    """product = matrix · vector; `product` has room for HEIGHT - 1 entries more than there are rows.
+    """Product = matrix · vector; `product` has room for HEIGHT - 1 entries more than there are rows.
 
     Every panel writes HEIGHT rows; those that are not its own are overwritten by the panels after it.
     """

@@ -1,0 +1,341 @@
+"""Leduc poker for two and more players, as OpenSpiel's `leduc_poker`.
+
+There are two cards of each rank and one rank more than there are players; each antes one chip and is dealt a
+card. A round of betting, a card that all share, and a second round follow. In turn each may call (put in what
+the others have, perhaps nothing), raise (by 2 chips in the first round, by 4 in the second, at most two
+raises a round) or, after a raise, fold. A round is over when all have answered the last raise. The pot goes
+to the last one left, or to the best hand: a pair with the shared card, then the higher rank; equals share.
+
+    slot            holds
+    ACTOR           0 when the game is over, 1 where chance deals, 2 + p where player p is to move
+    PENDING         how many have yet to answer in this round
+    LEVEL           how many raises this round has seen
+    BOARD           1 + the shared card, 0 before it is dealt
+    CARDS + p       1 + player p's card, 0 before the deal; hidden from the others
+    bets + p        what player p did in the first round: two bits for each level, 1 + the action, 0 for none
+    bets + n + p    the same in the second round
+
+A player acts at most once on each level, and always in the order of the seats: these records tell the whole
+sequence of bets.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from qdts.errors import InputError
+from qdts.games.defaults import one_hot
+from qdts.games.family import Family, Parameter
+from qdts.games.game import Game
+from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL, UNKNOWN, compile_rules, rule
+from qdts.games.layout import Field, Layout
+from qdts.kernels import Ints, Reals, Reals32, kernel
+
+FOLD, CALL, RAISE = 0, 1, 2
+ACTOR, PENDING, LEVEL, BOARD, CARDS = 0, 1, 2, 3, 4
+PLAYERS, START, COPIES, MAPPED = 0, 1, 2, 3  # what `rules` holds; COPIES: how many cards share a number
+LEVELS = 3
+FOLDS = 0b010101  # a record with FOLD + 1 on every level
+RANKS = "23456789TJQK"
+RECORDS = tuple("".join(reversed(word)) for word in product("-fcr", repeat=LEVELS))
+"""A player's record of a round as text, level by level: `c-f` called, had nothing to answer, and folded."""
+
+
+@rule
+def initial(rules: Ints, world: Ints) -> None:
+    """No card is dealt."""
+    for i in range(CARDS + 3 * rules[PLAYERS]):
+        world[i] = 0
+    world[ACTOR] = CHANCE + 2
+
+
+@rule
+def mover(rules: Ints, world: Ints) -> int:
+    """As `step` left it."""
+    return world[ACTOR] - 2
+
+
+@rule
+def legal(rules: Ints, world: Ints, actions: Ints) -> int:
+    """Fold only after a raise, and raise at most twice; with MAPPED all three are open, and `bet` sees to them."""
+    count = 0
+    for action in range(FOLD, RAISE + 1):
+        if rules[MAPPED] or allowed(world, action):
+            actions[count] = action
+            count += 1
+    return count
+
+
+@kernel()
+def allowed(world: Ints, action: int) -> bool:
+    """Whether an action means what it says."""
+    if action == FOLD:
+        return world[LEVEL] > 0
+    return action == CALL or world[LEVEL] < LEVELS - 1
+
+
+@rule
+def chance(rules: Ints, world: Ints, outcomes: Ints, probabilities: Reals) -> int:
+    """Any card that is left."""
+    return cards_left(rules, world, outcomes, probabilities)
+
+
+@kernel()
+def cards_left(rules: Ints, world: Ints, cards: Ints, probabilities: Reals) -> int:
+    """Write the cards that are not known to be dealt, each as likely as it has copies left; return how many."""
+    n = rules[PLAYERS]
+    count, total = 0, 0
+    for card in range(2 * (n + 1) // rules[COPIES]):
+        left = rules[COPIES]
+        for i in range(BOARD, CARDS + n):
+            left -= world[i] == card + 1
+        if left > 0:
+            cards[count] = card
+            probabilities[count] = left
+            count += 1
+            total += left
+    for i in range(count):
+        probabilities[i] /= total
+    return count
+
+
+@rule
+def step(rules: Ints, world: Ints, action: int) -> None:
+    """Deal a card, or fold, call or raise."""
+    if world[ACTOR] == CHANCE + 2:
+        deal(rules, world, action)
+    else:
+        bet(rules, world, action if allowed(world, action) else CALL)
+
+
+@kernel()
+def deal(rules: Ints, world: Ints, card: int) -> None:
+    """Give a card to the next player without one, or to the board, and open the betting after the last one."""
+    n = rules[PLAYERS]
+    p = 0
+    while p < n and world[CARDS + p] != 0:
+        p += 1
+    if p < n:
+        world[CARDS + p] = card + 1
+    else:
+        world[BOARD] = card + 1
+    if p >= n - 1:
+        world[LEVEL] = 0
+        world[PENDING] = playing(rules, world)
+        world[ACTOR] = next_in(rules, world, rules[START]) + 2
+
+
+@kernel()
+def bet(rules: Ints, world: Ints, action: int) -> None:
+    """Write down what the player did, and find out who is next."""
+    n = rules[PLAYERS]
+    p = world[ACTOR] - 2
+    second = world[BOARD] != 0
+    world[CARDS + (2 * n if second else n) + p] |= (action + 1) << 2 * world[LEVEL]
+    still_in = playing(rules, world)
+    world[PENDING] -= 1
+    if action == RAISE:
+        world[LEVEL] += 1
+        world[PENDING] = still_in - 1
+    if still_in > 1 and world[PENDING] > 0:
+        world[ACTOR] = next_in(rules, world, p + 1) + 2
+    else:
+        world[ACTOR] = (TERMINAL if second or still_in == 1 else CHANCE) + 2
+
+
+@kernel()
+def has_folded(rules: Ints, world: Ints, player: int) -> bool:
+    """Whether a player is out."""
+    record = world[CARDS + rules[PLAYERS] + player]
+    later = world[CARDS + 2 * rules[PLAYERS] + player]
+    return (record & ~(record >> 1) | later & ~(later >> 1)) & FOLDS != 0
+
+
+@kernel()
+def playing(rules: Ints, world: Ints) -> int:
+    """How many have not folded."""
+    count = 0
+    for p in range(rules[PLAYERS]):
+        count += not has_folded(rules, world, p)
+    return count
+
+
+@kernel()
+def next_in(rules: Ints, world: Ints, seat: int) -> int:
+    """The first player from a seat on who has not folded."""
+    p = seat % rules[PLAYERS]
+    while has_folded(rules, world, p):
+        p = p + 1 if p + 1 < rules[PLAYERS] else 0
+    return p
+
+
+@rule
+def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
+    """The best hand of those who have not folded takes the pot; equals share it."""
+    n = rules[PLAYERS]
+    pot, best, winners = 0, -1, 0
+    for p in range(n):
+        paid = 1 + 2 * raises_matched(world[CARDS + n + p]) + 4 * raises_matched(world[CARDS + 2 * n + p])
+        utilities[p] = -paid
+        pot += paid
+        hand = strength(rules, world, p)
+        if hand > best:
+            best, winners = hand, 0
+        winners += hand == best
+    for p in range(n):
+        if strength(rules, world, p) == best:
+            utilities[p] += pot / winners
+
+
+@kernel()
+def raises_matched(record: int) -> int:
+    """How many of a round's raises a player paid for, his own included."""
+    for level in range(LEVELS - 1, -1, -1):
+        move = record >> 2 * level & 3
+        if move > FOLD + 1:
+            return level + (move == RAISE + 1)
+    return 0
+
+
+@kernel()
+def strength(rules: Ints, world: Ints, player: int) -> int:
+    """A hand's worth: its rank, more with a pair; -1 for one who has folded."""
+    if has_folded(rules, world, player):
+        return -1
+    rank = (world[CARDS + player] - 1) * rules[COPIES] // 2
+    shared = (world[BOARD] - 1) * rules[COPIES] // 2
+    return rank + (rules[PLAYERS] + 1 if rank == shared else 0)
+
+
+@rule
+def redact(rules: Ints, world: Ints, player: int) -> None:
+    """Hide the cards of the others that have been dealt."""
+    for p in range(rules[PLAYERS]):
+        if p != player and world[CARDS + p] != 0:
+            world[CARDS + p] = UNKNOWN
+
+
+@rule
+def hole(rules: Ints, view: Ints) -> int:
+    """The first unknown card."""
+    for p in range(rules[PLAYERS]):
+        if view[CARDS + p] == UNKNOWN:
+            return CARDS + p
+    return NO_HOLE
+
+
+@rule
+def values(rules: Ints, view: Ints, hole: int, values: Ints, weights: Reals) -> int:
+    """A hidden card is any that is left."""
+    return cards_left(rules, view, values, weights)
+
+
+@rule
+def fill(rules: Ints, view: Ints, hole: int, value: int) -> None:
+    """Nothing else follows from a card."""
+    view[hole] = value + 1
+
+
+@rule
+def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
+    """Whose point of view it is, who moves, the cards, and every bet. PENDING and LEVEL follow from these."""
+    n = rules[PLAYERS]
+    at = one_hot(out, 0, player, n)
+    at = one_hot(out, at, world[ACTOR], n + 2)
+    for i in range(BOARD, CARDS + n):
+        at = one_hot(out, at, world[i], 2 * (n + 1) // rules[COPIES] + 1)
+    for i in range(CARDS + n, CARDS + 3 * n):
+        for level in range(LEVELS):
+            move = world[i] >> 2 * level & 3
+            for action in range(FOLD, RAISE + 1):
+                out[at] = 1.0 if move == action + 1 else 0.0
+                at += 1
+
+
+def build(spec: str, players: int, action_mapping: bool, suit_isomorphism: bool, starting_player: int) -> Game:
+    """The game for a number of players."""
+    if starting_player >= players:
+        raise InputError(f"leduc_poker: starting_player={starting_player}, expected 0 to {players - 1}")
+    ranks = RANKS[-players - 1 :]
+    cards = tuple(ranks) if suit_isomorphism else tuple(r + s for r in ranks for s in "sh")
+    signs = [c.replace("s", "♠").replace("h", "♥") for c in cards]
+    first, second = CARDS + players, CARDS + 2 * players
+
+    def betting(world: Ints, bets: int) -> list[int]:
+        """The actions of the round whose records start at a slot."""
+        made: list[int] = []
+        seat = starting_player
+        for level in range(LEVELS):
+            moves = [int(world[bets + (seat + i) % players]) >> 2 * level & 3 for i in range(players)]
+            if RAISE + 1 not in moves:
+                return made + [m - 1 for m in moves if m]
+            raised = moves.index(RAISE + 1)
+            made += [m - 1 for m in moves[: raised + 1] if m]
+            seat += raised + 1
+        return made
+
+    def replay(world: Ints) -> list[int]:
+        dealt = [int(v) - 1 for v in world[CARDS:first] if v > 0]
+        board = [int(world[BOARD]) - 1] if world[BOARD] else []
+        return dealt + betting(world, first) + board + betting(world, second)
+
+    def title(view: Ints) -> str:
+        own = " ".join(signs[v - 1] for v in view[CARDS:first] if v > 0) or "-"
+        board = [f"board {signs[view[BOARD] - 1]}"] if view[BOARD] else []
+        rounds = [betting(view, first), betting(view, second)][: 1 + len(board)]
+        made = "; ".join(", ".join(("fold", "call", "raise")[a] for a in r) or "to open" for r in rounds)
+        return " | ".join([own, *board, made])
+
+    return Game(
+        name="leduc_poker",
+        parameters={
+            "players": players,
+            "action_mapping": action_mapping,
+            "suit_isomorphism": suit_isomorphism,
+            "starting_player": starting_player,
+        },
+        spec=spec,
+        version=1,
+        players=players,
+        rules=np.array([players, starting_player, 1 + suit_isomorphism, action_mapping], np.int64),
+        kernels=compile_rules(globals()),
+        layout=Layout(
+            (
+                Field("actor", ("over", "chance", *map(str, range(players)))),
+                Field("pending", tuple(map(str, range(players + 1)))),
+                Field("raises", tuple(map(str, range(LEVELS)))),
+                Field("board", ("-", *cards)),
+                Field("cards", ("-", *cards), length=players),
+                Field("first", RECORDS, length=players),
+                Field("second", RECORDS, length=players),
+            )
+        ),
+        num_actions=3,
+        num_outcomes=len(cards),
+        num_values=len(cards),
+        max_depth=players + 1 + 2 * (3 * players - 2),
+        min_return=-13.0,
+        max_return=13.0 * (players - 1),
+        feature_shape=(2 * players + 4 + (players + 1) * (len(cards) + 2) + 6 * LEVELS * players,),
+        action_name=("Fold", "Call", "Raise").__getitem__,
+        outcome_name=lambda card: f"deal {cards[card]}",
+        memory="sufficient" if action_mapping else "perfect",
+        replay=replay,
+        title=title,
+    )
+
+
+FAMILY = Family(
+    name="leduc_poker",
+    summary="Leduc poker: one card each, a shared one, two rounds of bets",
+    parameters=(
+        Parameter("players", 2, "how many play", low=2, high=10),
+        Parameter("action_mapping", False, "allow every action everywhere; one that makes no sense is a call"),
+        Parameter("suit_isomorphism", False, "deal ranks, not cards: suits cannot be told apart"),
+        Parameter("starting_player", 0, "who opens each round of bets", low=0, high=9),
+    ),
+    build=build,
+    examples=("leduc_poker(suit_isomorphism=true)", "leduc_poker(starting_player=1)", "leduc_poker(players=3)"),
+)

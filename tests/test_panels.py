@@ -1,0 +1,33 @@
+"""The panelled matrix product against scipy's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from qdts import load_game
+from qdts.solving.panels import HEIGHT, cut, multiply
+from qdts.solving.policy import game_tree
+from qdts.solving.sequence_form import sequence_form
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 60), st.integers(1, 30), st.floats(0, 1), st.integers(0, 10**6))
+def test_product_of_random_matrices(rows: int, columns: int, density: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    dense = rng.normal(size=(rows, columns)) * (rng.random((rows, columns)) < density)
+    matrix = csr_array(dense)
+    panels = cut(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data)
+    vector, product = rng.normal(size=columns), np.full(rows + HEIGHT, np.nan)
+    multiply(panels, vector, product)
+    assert product[:rows] == pytest.approx(dense @ vector, abs=1e-12)
+
+
+def test_hands_of_one_public_line_share_a_panel() -> None:
+    form = sequence_form(game_tree(load_game("liars_dice")))
+    for seat, matrix in zip(form.seats, form.matrices, strict=True):
+        assert matrix.nnz == 147420
+        assert len(seat.payoff.column) * 6 == matrix.nnz  # six dice a panel, no padding within its six rows
