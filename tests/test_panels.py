@@ -6,12 +6,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import types
 from scipy.sparse import csr_array
 
 from qdts import load_game
-from qdts.solving.panels import HEIGHT, cut, multiply
+from qdts.kernels import Reals, kernel
+from qdts.solving.panels import HEIGHT, Panels, PanelsType, cut, multiply
 from qdts.solving.policy import game_tree
 from qdts.solving.sequence_form import sequence_form
+
+
+@kernel(types.void(PanelsType, types.float64[::1], types.float64[::1]))
+def product_of(panels: Panels, vector: Reals, product: Reals) -> None:
+    multiply(panels, vector, product)
 
 
 @settings(max_examples=100, deadline=None)
@@ -22,7 +29,7 @@ def test_product_of_random_matrices(rows: int, columns: int, density: float, see
     matrix = csr_array(dense)
     panels = cut(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data)
     vector, product = rng.normal(size=columns), np.full(rows + HEIGHT, np.nan)
-    multiply(panels, vector, product)
+    product_of(panels, vector, product)
     assert product[:rows] == pytest.approx(dense @ vector, abs=1e-12)
 
 

@@ -2,7 +2,8 @@
 
 numba's on-disk cache looks only at the file that a function is defined in, so an edit to a helper in
 another file would run stale code. Here the cache folder's name is a hash of every source that a kernel
-can reach: all of qdts, and, for a kernel defined elsewhere, every Python file beside it.
+can reach: all of qdts but its front ends, which no kernel imports, and, for a kernel defined elsewhere, every
+Python file beside it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ Reals32 = NDArray[np.float32]
 
 CACHE_NAME = re.compile("kernels-[0-9a-f]{24}")
 PACKAGE = Path(__file__).parent
+FRONT_ENDS = ("cli",)
+"""Folders of the package without kernels, from which no kernel may import."""
 KEPT_CACHES = 8
 """How many generations of compiled code stay on disk; older ones are removed when a new one is made."""
 
@@ -39,22 +42,28 @@ KEPT_CACHES = 8
 def kernel(signature: Any = None) -> Callable[[F], F]:
     """Compile a function in nopython mode, cached on disk and never stale.
 
-    With a signature it compiles now, without one on its first use. Divisions follow IEEE (no exceptions),
-    and the interpreter's lock is free while a kernel runs.
+    With a signature it compiles now and can be called from Python. Without one it is a helper for other kernels,
+    compiled with the first of them that calls it.
     """
+    if signature is None:
+        return functools.partial(compiled, no_cpython_wrapper=True, no_cfunc_wrapper=True, no_rewrites=True)
+    return functools.partial(compiled, signature=signature)
 
-    def decorate(function: F) -> F:
-        if config.DISABLE_JIT:
-            return function
-        before = config.CACHE_DIR
-        config.CACHE_DIR = str(cache_folder(Path(function.__code__.co_filename).parent))
-        try:
-            jit = numba.njit if signature is None else functools.partial(numba.njit, signature)
-            return jit(cache=True, error_model="numpy", nogil=True)(function)
-        finally:
-            config.CACHE_DIR = before
 
-    return decorate
+def compiled(function: F, *, signature: Any = None, **options: bool) -> F:
+    """A numba dispatcher that caches in `cache_folder`, or the function itself where the JIT is switched off.
+
+    Divisions follow IEEE (no exceptions), and the interpreter's lock is free while it runs. Options leave out what
+    numba would make besides: wrappers that nobody calls cost a third of the time to compile a game.
+    """
+    if config.DISABLE_JIT:
+        return function
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(cache_folder(Path(function.__code__.co_filename).parent))
+    try:
+        return numba.njit(signature, cache=True, error_model="numpy", nogil=True, **options)(function)
+    finally:
+        config.CACHE_DIR = before
 
 
 @functools.cache
@@ -62,7 +71,8 @@ def cache_folder(source_folder: Path) -> Path:
     """The folder for code compiled from sources in `source_folder`, made if it does not exist."""
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__}".encode())
     outside = [] if source_folder.is_relative_to(PACKAGE) else sorted(source_folder.glob("*.py"))
-    for file in [*sorted(PACKAGE.rglob("*.py")), *outside]:
+    inside = (f for f in sorted(PACKAGE.rglob("*.py")) if f.relative_to(PACKAGE).parts[0] not in FRONT_ENDS)
+    for file in [*inside, *outside]:
         digest.update(f"\0{file.name}\0".encode() + file.read_bytes())
     name = f"kernels-{digest.hexdigest()[:24]}"
     for root in (cache_root(), Path(tempfile.gettempdir()) / f"qdts-{os.getuid() if hasattr(os, 'getuid') else 0}"):

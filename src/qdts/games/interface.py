@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 from numba import config, float32, float64, int64, types
 from numba.core.typing.templates import Signature
 
-from qdts.kernels import kernel
+from qdts.kernels import compiled
 
 UNKNOWN = -1
 """A slot that the owner of a view does not know."""
@@ -117,7 +117,7 @@ def rule(function: F) -> F:
     """Mark one of a game's twelve functions, known by its name; it compiles when the game is loaded."""
     if function.__name__ not in SIGNATURES:
         raise TypeError(f"@rule on '{function.__name__}': expected one of {', '.join(SIGNATURES)}")
-    return kernel()(function)
+    return compiled(function, no_cpython_wrapper=True, no_rewrites=True)
 
 
 def compile_rules(namespace: dict[str, Any]) -> Kernels:
