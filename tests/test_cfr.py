@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 
 import numpy as np
@@ -19,7 +20,7 @@ from qdts.solving.openspiel import from_openspiel
 from qdts.solving.policy import game_tree
 from qdts.solving.regret import SCHEDULES, schedule_table
 from qdts.solving.sequence_form import sequence_form
-from qdts.solving.solver import measure
+from qdts.solving.solver import Point, measure
 from qdts.solving.sweeps import SweepSolver
 
 TWO_PLAYER = [
@@ -191,3 +192,18 @@ def test_refusals() -> None:
         solve(load_game("kuhn_poker(players=3)"), "lp")
     with pytest.raises(InputError, match="zero-sum"):
         solve(load_game("matrix_game", payoffs=[[1, 2]], column_payoffs=[[3, 4]]), "lp")
+
+
+def test_ctrl_c_keeps_what_there_is() -> None:
+    """The first Ctrl-C ends the run at a whole iteration; the handler from before is back afterwards."""
+    before = signal.getsignal(signal.SIGINT)
+
+    def interrupt(point: Point) -> None:
+        if point.iterations >= 50:
+            signal.raise_signal(signal.SIGINT)
+
+    solved = solve(load_game("leduc_poker"), "cfr+", 10**9, report=interrupt)
+    assert solved.interrupted
+    assert 50 <= solved.iterations == solved.curve[-1].iterations < 10**6
+    assert solved.nash_conv == solved.curve[-1].nash_conv
+    assert signal.getsignal(signal.SIGINT) is before

@@ -8,6 +8,7 @@ Python file beside it.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import hashlib
@@ -73,21 +74,18 @@ def cache_folder(source_folder: Path) -> Path:
     outside = [] if source_folder.is_relative_to(PACKAGE) else sorted(source_folder.glob("*.py"))
     inside = (f for f in sorted(PACKAGE.rglob("*.py")) if f.relative_to(PACKAGE).parts[0] not in FRONT_ENDS)
     for file in [*inside, *outside]:
-        digest.update(f"\0{file.name}\0".encode() + file.read_bytes())
-    name = f"kernels-{digest.hexdigest()[:24]}"
-    for root in (cache_root(), Path(tempfile.gettempdir()) / f"qdts-{os.getuid() if hasattr(os, 'getuid') else 0}"):
-        folder = root / name
-        try:
-            if not folder.is_dir():
-                folder.mkdir(parents=True)
-                _forget_old(root)
-            probe = folder / f".probe-{os.getpid()}"
-            probe.touch()
-            probe.unlink()
-        except OSError:
-            continue
-        return folder
-    return source_folder / "__pycache__"
+        digest.update(f"\0{file.relative_to(file.parents[1])}\0".encode() + file.read_bytes())
+    folder = cache_root() / f"kernels-{digest.hexdigest()[:24]}"
+    try:
+        if not folder.is_dir():
+            folder.mkdir(parents=True)
+            _forget_old(folder.parent)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:  # nothing can be kept: a private folder for this process alone
+        private = Path(tempfile.mkdtemp(prefix="qdts-"))
+        atexit.register(shutil.rmtree, private, ignore_errors=True)
+        return private
 
 
 def cache_root() -> Path:

@@ -28,7 +28,7 @@ from qdts.files import write_whole
 from qdts.games.game import Game
 from qdts.games.registry import load_game
 from qdts.kernels import Ints, Reals
-from qdts.solving.tree import NONE, GameTree, enumerate_game, find_views
+from qdts.solving.tree import NONE, GameTree, Report, enumerate_game, find_views
 
 FORMAT, FORMAT_VERSION = "qdts-policy", 1
 ARRAYS = {"views": (np.int64, 2), "offset": (np.int32, 1), "action": (np.int32, 1), "probability": (np.float64, 1)}
@@ -67,10 +67,18 @@ class Policy:
         return {v.tobytes(): i for i, v in enumerate(np.ascontiguousarray(self.views))}
 
 
-@lru_cache(maxsize=4)
-def game_tree(game: Game) -> GameTree:
+def game_tree(game: Game, report: Report | None = None) -> GameTree:
     """The enumerated game; the last few stay in memory."""
-    return enumerate_game(game)
+    kept = _kept(game)
+    if not kept:
+        kept.append(enumerate_game(game, report=report))
+    return kept[0]
+
+
+@lru_cache(maxsize=4)
+def _kept(game: Game) -> list[GameTree]:
+    """The place of a game's tree; empty until it is enumerated."""
+    return []
 
 
 def policy_on(tree: GameTree, probability: Reals, **info: Any) -> Policy:

@@ -11,14 +11,11 @@ import numpy as np
 
 from qdts.errors import InputError, unknown
 from qdts.games.game import Game
+from qdts.interrupt import interruptible
 from qdts.kernels import Reals
 from qdts.solving.best_response import gains
-from qdts.solving.cfr import SequenceSolver
-from qdts.solving.mccfr import SamplingSolver
 from qdts.solving.policy import Policy, aligned, game_tree, policy_on
 from qdts.solving.regret import SCHEDULES
-from qdts.solving.sequence_form import sequence_form
-from qdts.solving.sweeps import SweepSolver
 from qdts.solving.tree import GameTree
 from qdts.solving.values import history_values
 
@@ -103,18 +100,27 @@ def nash_conv(game: Game, policy: Policy) -> float:
 def measure(tree: GameTree, probability: Reals) -> float:
     """NashConv of probabilities in the order of a tree, by the fastest exact way."""
     if is_sequential(tree.game):
+        from qdts.solving.sequence_form import sequence_form
+
         return sequence_form(tree).nash_conv(probability)
     return float(gains(tree, probability).sum())
 
 
 def make_solver(tree: GameTree, algorithm: str, seed: int = 0) -> Solver:
-    """An iterative solver by name."""
+    """An iterative solver by name; only its own kernels are loaded."""
     if algorithm == "mccfr":
+        from qdts.solving.mccfr import SamplingSolver
+
         return SamplingSolver(tree, seed)
     if algorithm not in SCHEDULES:
         raise unknown("algorithm", algorithm, ALGORITHMS)
     if is_sequential(tree.game):
+        from qdts.solving.cfr import SequenceSolver
+        from qdts.solving.sequence_form import sequence_form
+
         return SequenceSolver(sequence_form(tree), SCHEDULES[algorithm])
+    from qdts.solving.sweeps import SweepSolver
+
     return SweepSolver(tree, SCHEDULES[algorithm])
 
 
@@ -154,11 +160,11 @@ def _iterate(
 ) -> Solution:
     solver = make_solver(tree, algorithm, seed)
     curve: list[Point] = []
-    seconds, interrupted = 0.0, False
-    try:
-        while solver.iterations < iterations:
+    seconds = 0.0
+    with interruptible() as interrupt:
+        while solver.iterations < iterations and not interrupt.asked:
             goal = min(iterations, max(solver.iterations + 1, _next_measure(solver.iterations)))
-            while solver.iterations < goal:
+            while solver.iterations < goal and not interrupt.asked:
                 rate = solver.iterations / seconds if seconds > 0 else 0.0
                 block = min(goal - solver.iterations, max(1, int(rate * BLOCK_SECONDS)))
                 start = time.perf_counter()
@@ -169,10 +175,8 @@ def _iterate(
                 report(curve[-1])
             if tolerance is not None and curve[-1].nash_conv <= tolerance:
                 break
-    except KeyboardInterrupt:
-        interrupted = True
     average = solver.average()
-    distance = curve[-1].nash_conv if curve and not interrupted else measure(tree, average)
+    distance = curve[-1].nash_conv if curve else measure(tree, average)
     info = {"algorithm": algorithm, "iterations": solver.iterations, "nash_conv": distance}
     return Solution(
         game=tree.game,
@@ -184,7 +188,7 @@ def _iterate(
         policy=policy_on(tree, average, **info),
         last=policy_on(tree, solver.last(), **info),
         curve=tuple(curve),
-        interrupted=interrupted,
+        interrupted=interrupt.asked,
     )
 
 
@@ -197,6 +201,7 @@ def _solve_exactly(tree: GameTree, algorithm: str) -> Solution:
     start = time.perf_counter()
     if algorithm == "lp":
         from qdts.solving import lp
+        from qdts.solving.sequence_form import sequence_form
 
         probability, _ = lp.equilibrium(sequence_form(tree))
     else:
