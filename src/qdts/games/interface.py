@@ -75,6 +75,8 @@ class FunctionPointer(types.WrapperAddressProtocol):  # type: ignore[misc]
         self._keep_alive = compiled
         self._signature = signature
         self.address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
+        if not self.address:
+            raise TypeError(f"'{dispatcher.__name__}' can't be called through a pointer: decorate it with @rule")
         ctype: dict[Any, Any] = {int64: ctypes.c_int64, types.void: None}
         arguments = [ctype.get(a, ctypes.c_void_p) for a in signature.args]
         self.call = ctypes.CFUNCTYPE(ctype[signature.return_type], *arguments)(self.address)
