@@ -13,6 +13,9 @@ from qdts.games.game import Game
 NATIVE = ("kuhn_poker", "leduc_poker", "liars_dice", "matrix_game", "tic_tac_toe", "tree_game")
 """Games of this package: each is a module of its name that holds a `FAMILY`."""
 
+IMPORTED = "openspiel:"
+"""A name that begins so is a game of OpenSpiel, to be imported."""
+
 _registered: dict[str, Family] = {}
 
 
@@ -43,8 +46,11 @@ def find_family(name: str) -> Family:
 def load_game(spec: str, **parameters: object) -> Game:
     """The game with a name and parameters: `load_game("liars_dice(numdice=2,dice_sides=3)")`.
 
-    Parameters may also be given by keyword. The game's kernels are compiled, or taken from the cache.
+    Parameters may also be given by keyword. `openspiel:NAME(...)` imports a game of OpenSpiel. The game's kernels
+    are compiled, or taken from the cache.
     """
+    if spec.strip().startswith(IMPORTED):
+        return _import(spec.strip(), parameters)
     name, given = parse_spec(spec)
     for key in parameters:
         if key in given:
@@ -53,6 +59,19 @@ def load_game(spec: str, **parameters: object) -> Game:
     if parameters:
         return family.load({**given, **parameters})
     return _load(family, tuple(given.items()))
+
+
+def _import(spec: str, parameters: Mapping[str, object]) -> Game:
+    if parameters:
+        raise InputError(f"parameters of {spec} are given in its name, {IMPORTED}NAME(key=value,...)")
+    return _imported(spec)
+
+
+@functools.lru_cache(maxsize=8)
+def _imported(spec: str) -> Game:
+    from qdts.games.openspiel import import_game
+
+    return import_game(spec)
 
 
 @functools.lru_cache(maxsize=64)

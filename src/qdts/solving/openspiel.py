@@ -1,4 +1,4 @@
-"""Policies to and from OpenSpiel, for games that both have under the same name."""
+"""Policies to and from OpenSpiel, for games that both have under the same name, and for imported ones."""
 
 from __future__ import annotations
 
@@ -7,30 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
+from qdts.games.openspiel import find_openspiel
 from qdts.solving.policy import Policy, aligned, game_tree, policy_on
 from qdts.solving.tree import GameTree
-
-INSTALL = "pip install open_spiel"
-
-
-def load_openspiel(game: Game) -> Any:
-    """OpenSpiel's game of the same name and parameters."""
-    try:
-        import pyspiel
-    except ImportError:
-        raise InputError(f"OpenSpiel is not installed: {INSTALL}") from None
-    try:
-        return pyspiel.load_game(game.spec)
-    except pyspiel.SpielError as error:
-        raise InputError(f"OpenSpiel has no game {game.spec} ({str(error).splitlines()[0]})") from None
 
 
 def to_openspiel(policy: Policy) -> Any:
     """The same policy as `open_spiel.python.policy.TabularPolicy`."""
-    theirs = load_openspiel(policy.game)
+    theirs = find_openspiel(policy.game.spec)
     from open_spiel.python.policy import TabularPolicy
 
     tree = game_tree(policy.game)
@@ -49,7 +35,7 @@ def from_openspiel(game: Game, policy: Any) -> Policy:
     tree = game_tree(game)
     sets = tree.infosets
     probability = np.zeros(len(sets.action))
-    for infoset, state in _decisions(tree, load_openspiel(game)):
+    for infoset, state in _decisions(tree, find_openspiel(game.spec)):
         given = policy.action_probabilities(state)
         for s in range(sets.offset[infoset], sets.offset[infoset + 1]):
             probability[s] = given.get(int(sets.action[s]), 0.0)

@@ -1,0 +1,135 @@
+"""Games imported from OpenSpiel: the same as ours where we have them, lawful, solvable, and refused with a reason."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pyspiel
+import pytest
+from numpy.typing import NDArray
+from open_spiel.python.algorithms import exploitability
+
+from qdts import InputError, Policy, expected_values, load_game, nash_conv, solve, uniform_policy
+from qdts.games.openspiel import find_openspiel, import_game
+from qdts.kernels import Reals
+from qdts.solving.openspiel import from_openspiel, to_openspiel
+from qdts.solving.policy import game_tree, policy_on
+from qdts.testing import check_game
+from test_values import random_policy
+
+OURS = [
+    "kuhn_poker",
+    "kuhn_poker(players=3)",
+    "leduc_poker",
+    "leduc_poker(suit_isomorphism=true)",
+    "liars_dice(dice_sides=3)",
+    "liars_dice(numdice=2,dice_sides=2)",
+]
+THEIRS = [
+    "matrix_pd",  # simultaneous, general-sum
+    "matching_pennies_3p",  # three players at once
+    "goofspiel(num_cards=3,imp_info=true,points_order=descending)",
+    "goofspiel(num_cards=3,imp_info=true)",
+    "dark_hex(board_size=2)",
+    "tiny_hanabi",  # the players share their returns
+    "first_sealed_auction(max_value=4)",
+]
+
+
+@pytest.mark.parametrize("spec", OURS)
+def test_a_native_game_and_its_import_agree(spec: str) -> None:
+    ours, theirs = load_game(spec), load_game(f"openspiel:{spec}")
+    one, other = game_tree(ours), game_tree(theirs)
+    assert one.num_histories == other.num_histories
+    assert one.num_terminals == other.num_terminals
+    assert (np.bincount(one.infosets.owner) == np.bincount(other.infosets.owner)).all()
+    assert (ours.players, ours.hidden, ours.zero_sum) == (theirs.players, theirs.hidden, theirs.zero_sum)
+    paths = {tuple(other.path(h)): h for h in range(other.num_histories)}
+    for seed in (0, 1):
+        policy = random_policy(ours, seed)
+        same = policy_on(other, _carried(policy, paths, other.histories.slot))
+        assert nash_conv(theirs, same) == pytest.approx(nash_conv(ours, policy), abs=1e-11)
+        assert expected_values(same) == pytest.approx(expected_values(policy), abs=1e-11)
+
+
+def _carried(policy: Policy, paths: dict[tuple[int, ...], int], slot: NDArray[np.int32]) -> Reals:
+    """A policy's probabilities, moved to the slots of the other tree by histories."""
+    tree = game_tree(policy.game)
+    moved = np.zeros(len(tree.infosets.action))
+    for h in np.flatnonzero(tree.histories.slot >= 0):
+        moved[slot[paths[tuple(tree.path(int(h)))]]] = policy.probability[tree.histories.slot[h]]
+    return moved
+
+
+@pytest.mark.parametrize("spec", [*OURS, *THEIRS])
+def test_imports_keep_the_laws(spec: str) -> None:
+    assert check_game(load_game(f"openspiel:{spec}"), limit=20_000).mode == "enumerated"
+
+
+@pytest.mark.parametrize("spec", THEIRS)
+def test_nash_conv_equals_openspiels(spec: str) -> None:
+    game = load_game(f"openspiel:{spec}")
+    for seed in (0, 1):
+        policy = random_policy(game, seed)
+        theirs = to_openspiel(policy)
+        assert nash_conv(game, policy) == pytest.approx(
+            exploitability.nash_conv(find_openspiel(game.spec), theirs), abs=1e-9
+        )
+        assert from_openspiel(game, theirs).probability == pytest.approx(policy.probability, abs=1e-15)
+
+
+def test_imports_are_solved_like_other_games() -> None:
+    game = load_game("openspiel:goofspiel(num_cards=3,imp_info=true,points_order=descending)")
+    assert solve(game, "lp").nash_conv < 1e-9
+    assert solve(game, "dcfr", 2000, tolerance=1e-3).nash_conv <= 1e-3
+    hanabi = load_game("openspiel:tiny_hanabi")
+    assert not hanabi.zero_sum
+    assert solve(hanabi, "cfr+", 500).nash_conv < nash_conv(hanabi, uniform_policy(hanabi)) / 10
+
+
+def test_perfect_information_hides_nothing() -> None:
+    game = load_game("openspiel:nim(pile_sizes=2;2)")
+    assert not game.hidden
+    assert game_tree(game).num_histories == sum(1 for _ in _histories(pyspiel.load_game("nim(pile_sizes=2;2)")))
+    assert solve(game, "alpha-beta").value == solve(game, "min-max").value
+
+
+def _histories(game: pyspiel.Game) -> list[pyspiel.State]:
+    states = [game.new_initial_state()]
+    for state in states:
+        states.extend(state.child(a) for a in state.legal_actions())
+    return states
+
+
+def test_holes_stay_narrow() -> None:
+    game = load_game("openspiel:leduc_poker")
+    assert game.num_values == 16
+    assert game.world_size == 4 + 2  # 9,457 nodes in four digits, two classes
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("openspiel:leduc_pokre", "unknown game of OpenSpiel 'leduc_pokre': did you mean leduc_poker"),
+        ("openspiel:kuhn_poker(cards=3)", r"OpenSpiel has no game kuhn_poker\(cards=3\)"),
+        ("openspiel:liars_dice_ir(dice_sides=3)", r"forgets what he knew or did before \(imperfect recall\)"),
+        ("openspiel:pig", "OpenSpiel provides no information state"),
+    ],
+)
+def test_refusals(spec: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_game(spec)
+
+
+def test_too_large_names_size_and_limit() -> None:
+    with pytest.raises(InputError, match=r"more than 5,000 histories \([\d,]+ so far\), the limit"):
+        import_game("openspiel:leduc_poker", limit=5_000)
+    with pytest.raises(InputError, match="are given in its name"):
+        load_game("openspiel:kuhn_poker", players=3)
+
+
+def test_not_installed_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    with pytest.raises(InputError, match="OpenSpiel is not installed: pip install open_spiel"):
+        import_game("openspiel:kuhn_poker")
