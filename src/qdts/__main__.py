@@ -1,0 +1,7 @@
+"""`python -m qdts` is the command `qdts`."""
+
+import sys
+
+from qdts.cli import main
+
+sys.exit(main())

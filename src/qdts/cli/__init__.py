@@ -1,0 +1,5 @@
+"""The command `qdts`."""
+
+from qdts.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,71 @@
+"""The command line: its commands, and how errors come out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from qdts.cli import bench, games, policy, solve
+from qdts.errors import InputError
+
+WRONG_INPUT = 2
+"""Exit code for what a person can correct."""
+
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+"""What the parser raises for options and arguments that do not fit."""
+
+app = typer.Typer(
+    name="qdts",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="[bold]Examples[/]\n"
+    "  qdts games                                     what can be solved\n"
+    "  qdts solve leduc_poker --out leduc.npz         solve a game, keep the strategy\n"
+    "  qdts policy leduc.npz                          look at it again\n"
+    "  qdts solve 'liars_dice(dice_sides=4)' --json   the same for a program\n\n"
+    "Exit codes: 0 done, 2 input that can be corrected, 130 stopped by Ctrl-C.",
+)
+app.command(epilog=games.EXAMPLES)(games.games)
+app.command(epilog=solve.EXAMPLES)(solve.solve)
+app.command(epilog=policy.EXAMPLES)(policy.policy)
+app.add_typer(bench.app, name="bench")
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    """Games with hidden information: their rules, and how to solve them exactly."""
+    if version:
+        from importlib.metadata import version as installed
+
+        print(f"qdts {installed('qdts')}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code. Wrong input is told in one sentence, without a traceback."""
+    try:
+        code = app(arguments, prog_name="qdts", standalone_mode=False)
+    except InputError as error:
+        return _fail(str(error))
+    except UsageError as error:
+        return _fail(error.format_message())  # type: ignore[attr-defined]
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python complains at exit
+        return 1
+    if code == solve.INTERRUPTED:
+        print("qdts: stopped by Ctrl-C", file=sys.stderr)
+    return code or 0
+
+
+def _fail(message: str) -> int:
+    print("qdts:", " ".join(message.split()), file=sys.stderr)
+    return WRONG_INPUT

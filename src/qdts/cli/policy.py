@@ -1,0 +1,60 @@
+"""`qdts policy`: what is in a policy file, and how good it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from qdts.cli.output import console, print_json
+from qdts.cli.summary import distance, panel, values
+
+if TYPE_CHECKING:
+    from qdts.solving.policy import Policy
+
+EXAMPLES = """[bold]Examples[/]
+  qdts policy leduc.npz
+  qdts policy leduc.npz --game leduc_poker --json"""
+
+
+def policy(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file written by [bold]qdts solve --out[/].")],
+    game: Annotated[str | None, typer.Option(help="Fail unless it is for this game.", show_default=False)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Show a policy file: how it was made, its values and NashConv (measured now), its strategy."""
+    from qdts.games.registry import load_game
+    from qdts.solving.policy import load_policy
+
+    loaded = load_policy(file, None if game is None else load_game(game))
+    data = _measured(loaded)
+    if as_json:
+        print_json({"file": str(file), **data})
+        return
+    from qdts.cli import strategy
+
+    made = ", ".join(f"{key} {value}" for key, value in loaded.info.items() if key != "nash_conv")
+    facts = {
+        "made by": made or "(the file does not say)",
+        "value": values(data["values"]),
+        "NashConv": distance(data["nash_conv"], loaded.game.players),
+    }
+    screen = console()
+    screen.print(panel(loaded.game.spec, f"version {loaded.game.version}, {len(loaded):,} views", facts))
+    strategy.show(screen, loaded, rest="the file has them all")
+
+
+def _measured(loaded: Policy) -> dict[str, Any]:
+    from qdts.solving import expected_values, nash_conv
+
+    returns = expected_values(loaded).tolist()
+    return {
+        "game": loaded.game.spec,
+        "game_version": loaded.game.version,
+        "info": dict(loaded.info),
+        "views": len(loaded),
+        "value": returns[0],
+        "values": returns,
+        "nash_conv": nash_conv(loaded.game, loaded),
+    }

@@ -1,0 +1,145 @@
+"""A strategy as a table for people: the views that play comes to first, and what is done there.
+
+A *situation* is what the players have done so far, whatever chance did. Situations are shown in the order in which
+play gets there, the likelier ones first; views of one situation that play alike share a row.
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdts.solving.policy import Policy, aligned, game_tree
+from qdts.solving.tree import NONE
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from qdts.kernels import Ints, Reals
+    from qdts.solving.tree import GameTree
+
+MOST_ROWS = 12
+MOST_COLUMNS = 4
+"""With more actions than this, the likely ones stand in one column."""
+RARE = 0.005
+"""Actions below this probability are then left out."""
+
+
+class Row(NamedTuple):
+    """Views of one player that play alike."""
+
+    player: int
+    views: list[str]
+    plays: dict[str, float]
+    """Probabilities by name of action."""
+
+
+def first_rows(policy: Policy, most: int = MOST_ROWS) -> list[Row]:
+    """The rows of the situations that come first, as many as fit, and of one at least."""
+    tree = game_tree(policy.game)
+    probability = aligned(tree, policy)
+    rows: list[Row] = []
+    for infosets in _situations(tree, probability):
+        more = _alike(tree, probability, infosets)
+        if rows and len(rows) + len(more) > most:
+            break
+        rows += more
+    return rows[:most]
+
+
+def show(screen: Console, policy: Policy, rest: str) -> None:
+    """Print the first rows, how many views are left out, and where the rest is."""
+    rows = first_rows(policy)
+    screen.print("\nStrategy, at the views that play comes to first", style="bold")
+    screen.print(_table(policy, rows))
+    more = len(policy) - sum(len(row.views) for row in rows)
+    if more:
+        screen.print(f"[dim]{more:,} more views: {rest}.[/]")
+
+
+def _table(policy: Policy, rows: list[Row]) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
+    from rich.table import Table
+
+    names = sorted({name for row in rows for name in row.plays}, key=policy.game.parse_action)
+    wide = len(names) <= MOST_COLUMNS
+    drawn = Table("player", "view", box=SIMPLE_HEAD, pad_edge=False)
+    for name in names if wide else ["plays"]:
+        drawn.add_column(escape(name), justify="right" if wide else "left")
+    for row in rows:
+        cells = [_cell(row.plays.get(name)) for name in names] if wide else [_likely(row.plays)]
+        drawn.add_row(str(row.player), escape(_joined(row.views)), *map(escape, cells))
+    return drawn
+
+
+def _situations(tree: GameTree, probability: Reals) -> list[NDArray[np.int32]]:
+    """The information sets of each situation, level by level of the game."""
+    histories = tree.histories
+    level, situation, reach = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
+    found: list[NDArray[np.int32]] = []
+    new = np.ones(tree.num_infosets, bool)
+    while len(level) and len(new) - np.count_nonzero(new) <= MOST_ROWS:
+        moves = histories.infoset[level] != NONE
+        weight = np.bincount(situation[moves], reach[moves])
+        for s in sorted(np.unique(situation[moves]), key=lambda s: -weight[s]):
+            infosets = np.unique(histories.infoset[level[moves & (situation == s)]])
+            found.append(infosets[new[infosets]])
+            new[infosets] = False
+        level, situation, reach = _next_level(tree, probability, level, situation, reach)
+    return found
+
+
+def _next_level(
+    tree: GameTree, probability: Reals, level: Ints, situation: Ints, reach: Reals
+) -> tuple[Ints, Ints, Reals]:
+    """All histories one step deeper, the number of each one's situation, and how likely play comes there."""
+    histories = tree.histories
+    count = histories.children[level]
+    start = np.repeat(np.cumsum(count) - count, count)
+    deeper = np.repeat(histories.first[level], count) + np.arange(count.sum()) - start
+    slot = histories.slot[deeper]
+    chosen = slot != NONE
+    edge = np.where(chosen, probability[slot], histories.probability[deeper])
+    action = np.where(chosen, histories.action[deeper], NONE)
+    pairs = np.stack([np.repeat(situation, count), action], 1)
+    number = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
+    return deeper.astype(np.int64), number.astype(np.int64), np.repeat(reach, count) * edge
+
+
+def _alike(tree: GameTree, probability: Reals, infosets: NDArray[np.int32]) -> list[Row]:
+    """The rows of some information sets, those that look the same put together."""
+    game, sets = tree.game, tree.infosets
+    rows: dict[tuple[object, ...], Row] = {}
+    for i in sorted(infosets.tolist(), key=lambda i: tuple(sets.views[i])):
+        of = slice(sets.offset[i], sets.offset[i + 1])
+        plays = {game.action_name(int(a)): float(p) for a, p in zip(sets.action[of], probability[of], strict=True)}
+        key = (int(sets.owner[i]), *((name, _cell(p)) for name, p in plays.items()))
+        row = rows.setdefault(key, Row(int(sets.owner[i]), [], plays))
+        row.views.append(game.describe(sets.views[i]))
+    return list(rows.values())
+
+
+def _joined(views: list[str]) -> str:
+    """The views in one line, what they share written once: J♠ and J♥ are J♠/♥."""
+    head = _prefix(views)
+    tail = _prefix([view[len(head) :][::-1] for view in views])[::-1]
+    return head + "/".join(view[len(head) : len(view) - len(tail)] for view in views) + tail
+
+
+def _prefix(words: list[str]) -> str:
+    """What all words begin with."""
+    return "".join(letters[0] for letters in takewhile(lambda letters: len({*letters}) == 1, zip(*words, strict=False)))
+
+
+def _cell(probability: float | None) -> str:
+    return "·" if probability is None else f"{probability:.2f}"
+
+
+def _likely(plays: dict[str, float]) -> str:
+    likely = sorted((p, name) for name, p in plays.items() if p >= RARE)
+    return "   ".join(f"{name} {_cell(p)}" for p, name in reversed(likely))

@@ -1,0 +1,313 @@
+"""The command line: what it prints, what it writes, and how it fails."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from qdts.cli import contestants, main, races
+from qdts.cli.progress import Display
+from qdts.cli.strategy import first_rows
+from qdts.games.registry import family_names, find_family, load_game
+from qdts.solving import load_policy, nash_conv, solve
+from qdts.solving.solver import Point
+from qdts.solving.tree import Progress
+
+Output = pytest.CaptureFixture[str]
+
+SOLVE_KEYS = {
+    *("game", "algorithm", "iterations", "seconds", "iterations_per_second"),
+    *("value", "values", "nash_conv", "interrupted", "out"),
+}
+
+
+def run_json(capsys: Output, *arguments: str) -> dict[str, Any]:
+    """What a command with --json prints: exactly one object."""
+    assert main([*arguments, "--json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    data = json.loads(printed.out)
+    assert isinstance(data, dict)
+    return data
+
+
+def run_text(capsys: Output, *arguments: str) -> str:
+    assert main(arguments) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    return printed.out
+
+
+def test_help_and_import_load_nothing_heavy() -> None:
+    code = (
+        "import sys, qdts; from qdts.cli import main; main(['--help']);"
+        "print({'numpy', 'numba', 'scipy', 'matplotlib'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "set()"
+
+
+@pytest.mark.parametrize("command", [[], ["games"], ["solve"], ["policy"], ["bench", "solve"]])
+def test_help_has_examples(command: list[str], capsys: Output) -> None:
+    text = run_text(capsys, *command, "--help")
+    assert "Examples" in text
+    assert f"qdts {' '.join(command)}".strip() in text
+
+
+def test_without_a_command_it_says_what_there_is(capsys: Output) -> None:
+    assert "solve" in run_text(capsys)
+    assert re.fullmatch(r"qdts \d+\.\d+\.\d+\n", run_text(capsys, "--version"))
+
+
+def test_games_as_json(capsys: Output) -> None:
+    listed = run_json(capsys, "games")["games"]
+    assert [game["name"] for game in listed] == family_names()
+    for game in listed:
+        assert {*game} == {"name", "summary", "players", "parameters", "examples"}
+        for parameter in game["parameters"]:
+            assert {*parameter} == {"name", "default", "help", "expected"}
+    assert run_json(capsys, "games", "liars_dice")["games"] == [g for g in listed if g["name"] == "liars_dice"]
+
+
+@pytest.mark.parametrize("name", family_names())
+def test_games_tells_of_each_game(name: str, capsys: Output) -> None:
+    family = find_family(name)
+    text = run_text(capsys, "games", name)
+    assert all(p.name in text for p in family.parameters)
+    assert load_game(name).players == int(run_json(capsys, "games", name)["games"][0]["players"].split()[0])
+
+
+def test_games_in_a_table(capsys: Output) -> None:
+    text = run_text(capsys, "games")
+    assert all(name in text for name in family_names())
+    assert "2 to 10" in text
+
+
+def test_solve_as_json(capsys: Output, tmp_path: Path) -> None:
+    file = tmp_path / "kuhn.npz"
+    data = run_json(capsys, "solve", "kuhn_poker", "--iterations", "2000", "--out", str(file))
+    assert {*data} == SOLVE_KEYS
+    assert (data["game"], data["algorithm"], data["iterations"]) == ("kuhn_poker", "dcfr", 2000)
+    assert (data["interrupted"], data["out"]) == (False, str(file))
+    assert data["value"] == data["values"][0] == pytest.approx(-1 / 18, abs=1e-3)
+    policy = load_policy(file)
+    assert nash_conv(policy.game, policy) == pytest.approx(data["nash_conv"])
+
+    shown = run_json(capsys, "policy", str(file))
+    assert {*shown} == {"file", "game", "game_version", "info", "views", "value", "values", "nash_conv"}
+    assert shown["nash_conv"] == pytest.approx(data["nash_conv"])
+    assert shown["info"]["iterations"] == 2000
+
+
+def test_tolerance_and_seed(capsys: Output) -> None:
+    data = run_json(capsys, "solve", "kuhn_poker", "--iterations", "100000", "--tolerance", "0.01")
+    assert data["iterations"] < 100000
+    assert data["nash_conv"] <= 0.01
+    sampled = [
+        run_json(capsys, "solve", "kuhn_poker", "--algorithm", "mccfr", "--iterations", "50", "--seed", seed)
+        for seed in ("1", "1", "2")
+    ]
+    assert sampled[0]["value"] == sampled[1]["value"] != sampled[2]["value"]
+
+
+@pytest.mark.parametrize("algorithm", ["min-max", "alpha-beta"])
+def test_searches_tell_their_line(algorithm: str, capsys: Output, tmp_path: Path) -> None:
+    data = run_json(capsys, "solve", "tree_game", "--algorithm", algorithm)
+    assert {*data} == SOLVE_KEYS | {"line", "leaves"}
+    assert (data["value"], data["values"], data["nash_conv"]) == (-1.0, [-1.0, 1.0], None)
+    assert data["line"] == ["2", "2"]
+    assert data["leaves"] == (9 if algorithm == "min-max" else 7)
+    file = tmp_path / "tree.npz"
+    text = run_text(capsys, "solve", "tree_game", "--algorithm", algorithm, "--out", str(file))
+    policy = load_policy(file)
+    assert nash_conv(policy.game, policy) == 0
+    assert "2 2" in text
+    assert f"{data['leaves']} finished games" in text
+
+
+def test_solve_for_people(capsys: Output, tmp_path: Path) -> None:
+    plot = tmp_path / "curve.png"
+    text = run_text(capsys, "solve", "leduc_poker", "--iterations", "200", "--plot", str(plot))
+    for words in ("iteration", "NashConv", "exploitability is half of it", "without compiling", "J♠/♥ | to open"):
+        assert words in text
+    assert "918 more views" in text
+    assert "\x1b" not in text
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_policy_for_people(capsys: Output, tmp_path: Path) -> None:
+    file = tmp_path / "kuhn.npz"
+    run_json(capsys, "solve", "kuhn_poker(players=3)", "--iterations", "20", "--out", str(file))
+    text = run_text(capsys, "policy", str(file))
+    for words in ("kuhn_poker(players=3)", "algorithm dcfr, iterations 20", "to player 2", "; to open"):
+        assert words in text
+
+
+def test_the_live_display_shows_figures_and_curve() -> None:
+    screen = Console(file=io.StringIO(), force_terminal=True, width=100, height=30)
+    with Display(screen, goal=8) as display:
+        display.begin("solving")
+        display.enumerated(Progress(1234, 56))
+        display.measured(Point(1, 0.5, 1.0))
+        display.measured(Point(4, 2.0, 0.125))
+        with screen.capture() as capture:
+            screen.print(display.render())
+    text = re.sub(r"\x1b\[[\d;]*m", "", capture.get())
+    for words in ("solving", "1,234 histories, 56 information sets", "iteration 4", "NashConv 0.125", "2 iterations/s"):
+        assert words in text
+    assert "⠉" in text
+
+
+def test_a_strategy_starts_where_play_does() -> None:
+    policy = solve(load_game("kuhn_poker"), iterations=1000).policy
+    rows = first_rows(policy)
+    assert sum(len(row.views) for row in rows) == 12
+    assert [row.player for row in rows[:3]] == [0, 0, 0]
+    assert rows[0].views == ["J; to open"]
+    king = next(row for row in rows if "K; bet" in row.views)
+    assert king.plays["Bet"] == pytest.approx(1.0)
+
+
+def saved_policy(folder: Path, **changes: object) -> Path:
+    """A policy file for Kuhn poker with some of its meta data changed."""
+    file = folder / "changed.npz"
+    main(["solve", "kuhn_poker", "--iterations", "1", "--out", str(file), "--json"])
+    with np.load(file) as entries:
+        arrays = dict(entries)
+    meta = json.loads(arrays.pop("meta").tobytes()) | changes
+    np.savez(file, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
+    return file
+
+
+def check_failure(capsys: Output, arguments: list[str], *words: str) -> None:
+    capsys.readouterr()
+    assert main([*arguments, "--json"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("qdts: ")
+    assert printed.err.count("\n") == 1
+    assert "Traceback" not in printed.err
+    for word in words:
+        assert word in printed.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["solve", "leduk_poker"], ["leduk_poker", "did you mean leduc_poker"]),
+        (["games", "khun_poker"], ["did you mean kuhn_poker"]),
+        (["solve", "kuhn_poker(player=3)"], ["player", "did you mean players"]),
+        (["solve", "kuhn_poker(players=99)"], ["players=99", "from 2 to 10"]),
+        (["solve", "kuhn_poker(players=3"], ["closing bracket"]),
+        (["solve", "kuhn_poker", "--algorithm", "cfr++"], ["cfr++", "did you mean cfr+"]),
+        (["solve", "kuhn_poker", "--algorithm", "alpha-beta"], ["hides nothing"]),
+        (["solve", "kuhn_poker", "--algorithm", "lp", "--plot", "curve.png"], ["--plot", "lp"]),
+        (["solve", "kuhn_poker", "--iterations", "0"], ["--iterations", "1"]),
+        (["solve", "kuhn_poker", "--iterations", "many"], ["--iterations"]),
+        (["solve", "kuhn_poker", "--tolerance", "-1"], ["--tolerance"]),
+        (["solve", "kuhn_poker", "--tolerance", "nan"], ["tolerance"]),
+        (["solve", "kuhn_poker", "--plot", "curve.txt"], ["curve.txt", ".png"]),
+        (["solve", "kuhn_poker", "--out", "no/such/folder/file.npz"], ["no/such/folder"]),
+        (["solve", "kuhn_poker", "--out", "."], ["folder"]),
+        (["solve", "kuhn_poker", "--sede", "1"], ["--sede"]),
+        (["solve"], ["GAME"]),
+        (["slove", "kuhn_poker"], ["slove"]),
+        (["policy", "no_such_file.npz"], ["no_such_file.npz"]),
+        (["bench", "solve", "--repeats", "0"], ["--repeats"]),
+    ],
+    ids=lambda x: " ".join(x) if x else "",
+)
+def test_wrong_input_is_told_in_one_sentence(arguments: list[str], words: list[str], capsys: Output) -> None:
+    check_failure(capsys, arguments, *words)
+
+
+def test_bad_policy_files_are_told_in_one_sentence(capsys: Output, tmp_path: Path) -> None:
+    text = tmp_path / "text.npz"
+    text.write_text("not a policy")
+    check_failure(capsys, ["policy", str(text)], "text.npz", "not a policy file")
+    check_failure(capsys, ["policy", str(saved_policy(tmp_path)), "--game", "leduc_poker"], "kuhn_poker", "leduc_poker")
+    check_failure(capsys, ["policy", str(saved_policy(tmp_path, game_version=99))], "version 99")
+    check_failure(capsys, ["policy", str(saved_policy(tmp_path, game="kuhn_poke"))], "did you mean kuhn_poker")
+
+
+INTERRUPTIBLE = """
+import sys
+from qdts.cli import main, progress
+progress.Silent.measured = lambda self, point: print("measured", file=sys.stderr, flush=True)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
+    file = tmp_path / "dice.npz"
+    command = [sys.executable, "-c", INTERRUPTIBLE, "solve", "liars_dice", "--iterations", "1000000000"]
+    with subprocess.Popen(
+        [*command, "--json", "--out", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "measured\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == "qdts: stopped by Ctrl-C"
+    data = json.loads(out)
+    assert data["interrupted"] is True
+    policy = load_policy(file)
+    assert policy.info["iterations"] == data["iterations"] < 1000000000
+    assert nash_conv(policy.game, policy) == pytest.approx(data["nash_conv"])
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -u -m qdts games | true", shell=True, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+
+
+def test_bench_without_peers(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours is measured, and the rows say what is missing."""
+    monkeypatch.setattr(races, "is_installed", lambda peer: peer is contestants.Ours)
+    monkeypatch.setattr(races, "TURN_SECONDS", 0.01)
+    measured = [
+        ("speed", lambda: races.speed("kuhn_poker", 2, {"LiteEFG": 30})),
+        ("time", lambda: races.time_to("kuhn_poker", 0.01, 2, every=10)),
+        ("measuring", lambda: races.measuring("kuhn_poker", 2)),
+        ("enumerating", lambda: races.enumerating("kuhn_poker", 2)),
+    ]
+    monkeypatch.setattr(races, "rows", lambda *_: iter(measured))
+    assert main(["bench", "solve", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert {"python", "numba", "cpu", "cores"} <= {*data["machine"]}
+    assert len(data["rows"]) == 4
+    for row in data["rows"]:
+        ours, *others = row["entries"]
+        assert (ours["who"], len(ours["turns"]), row["threads"]) == ("qdts", 2, 1)
+        assert min(ours["turns"]) <= ours["figure"] <= max(ours["turns"])
+        assert row["clock"]
+        assert all(o["figure"] is None and o["note"] == "not installed: make bench" for o in others)
+        assert all(target["met"] is None for target in row["targets"])
+    assert main(["bench", "solve"]) == 0
+    text = capsys.readouterr().out
+    assert "not installed: make bench" in text
+    assert "not known" in text
+
+
+def test_bench_ratios() -> None:
+    turns = {"qdts": (9.0, 10.0, 12.0), "LiteEFG": (2.0,), "OpenSpiel": (3.0, 5.0)}
+    entries = [races.Entry(who, figures) for who, figures in turns.items()]
+    fast = races.make_row("speed", "a game", "cfr+", "iterations/s", "a clock", entries, {"LiteEFG": 5, "OpenSpiel": 5})
+    assert fast.ratios == {"LiteEFG": 5.0, "OpenSpiel": 2.5}
+    assert [target.met for target in fast.targets] == [True, False]
+    slow = races.make_row("time", "a game", "cfr+", "s", "a clock", entries, {"the faster peer": 0.1})
+    assert slow.ratios == {"LiteEFG": 0.2, "OpenSpiel": 0.4}
+    assert [target.met for target in slow.targets] == [True]
