@@ -124,7 +124,7 @@ def test_tolerance_and_seed(capsys: Output) -> None:
 def test_searches_tell_their_line(algorithm: str, capsys: Output, tmp_path: Path) -> None:
     data = run_json(capsys, "solve", "tree_game", "--algorithm", algorithm)
     assert {*data} == SOLVE_KEYS | {"line", "leaves"}
-    assert (data["value"], data["values"], data["nash_conv"]) == (-1.0, [-1.0, 1.0], None)
+    assert (data["value"], data["values"], data["nash_conv"]) == (-1.0, [-1.0, 1.0], 0.0)
     assert data["line"] == ["2", "2"]
     assert data["leaves"] == (9 if algorithm == "min-max" else 7)
     file = tmp_path / "tree.npz"

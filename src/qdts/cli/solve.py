@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qdts.cli.minmax import SEARCHES, Found, save_optimal, search
 from qdts.cli.output import check_writable, console, print_json
 from qdts.cli.plot import check_kind, save_plot
 from qdts.cli.progress import Silent, watcher
-from qdts.cli.summary import show
+from qdts.cli.summary import best_line, show
 from qdts.errors import InputError, unknown
 
 if TYPE_CHECKING:
     from qdts.games.game import Game
     from qdts.solving.solver import Solution
 
+EXACT = ("lp", "min-max", "alpha-beta", "value-iteration")
+"""Algorithms that don't iterate towards a solution."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C, whether there was something to keep or not."""
 
@@ -36,7 +37,8 @@ def solve(
         str, typer.Argument(metavar="GAME", help="A name, with parameters in brackets: see [bold]qdts games[/].")
     ],
     algorithm: Annotated[
-        str, typer.Option(help="cfr, cfr+, lcfr, dcfr, pcfr+, mccfr; exactly: lp, min-max, alpha-beta.")
+        str,
+        typer.Option(help="cfr, cfr+, lcfr, dcfr, pcfr+, mccfr, lp, min-max, alpha-beta, value-iteration."),
     ] = "dcfr",
     iterations: Annotated[int, typer.Option(min=1, help="Stop after so many.")] = 1000,
     tolerance: Annotated[
@@ -53,12 +55,8 @@ def solve(
     _check_files(algorithm, out, plot)
     with watcher(iterations, silent=as_json) as watch:
         loaded = _load(game, algorithm, watch)
-        found = _search(loaded, algorithm, out, watch) if algorithm in SEARCHES else None
-        solution = _solve(loaded, algorithm, iterations, tolerance, seed, watch) if found is None else None
-    if found is not None:
-        _tell(found, out, as_json)
-    if solution is not None:
-        _finish(solution, out, plot, as_json)
+        solution = _solve(loaded, algorithm, iterations, tolerance, seed, watch)
+    _finish(solution, out, plot, as_json)
 
 
 def _check_files(algorithm: str, out: Path | None, plot: Path | None) -> None:
@@ -68,7 +66,7 @@ def _check_files(algorithm: str, out: Path | None, plot: Path | None) -> None:
             check_writable(path)
     if plot is not None:
         check_kind(plot)
-        if algorithm in ("lp", *SEARCHES):
+        if algorithm in EXACT:
             raise InputError(f"--plot with --algorithm {algorithm}: it has no curve, expected an iterative algorithm")
 
 
@@ -86,26 +84,11 @@ def _solve(game: Game, algorithm: str, iterations: int, tolerance: float | None,
     from qdts import solving
     from qdts.solving.policy import game_tree
 
-    watch.begin(f"enumerating {game.spec}")
-    game_tree(game, report=watch.enumerated)
+    if game.hidden or algorithm not in EXACT:
+        watch.begin(f"enumerating {game.spec}")
+        game_tree(game, report=watch.enumerated)
     watch.begin(f"solving {game.spec} by {algorithm}")
     return solving.solve(game, algorithm, iterations, tolerance=tolerance, seed=seed, report=watch.measured)
-
-
-def _search(game: Game, algorithm: str, out: Path | None, watch: Silent) -> Found:
-    watch.begin(f"searching {game.spec} by {algorithm}")
-    found = search(game, algorithm)
-    if out is not None:
-        watch.begin(f"enumerating {game.spec} for the policy")
-        save_optimal(game, algorithm, out)
-    return found
-
-
-def _tell(found: Found, out: Path | None, as_json: bool) -> None:
-    if as_json:
-        print_json(found.as_data(out))
-    else:
-        console().print(found.as_panel(out))
 
 
 def _finish(solution: Solution, out: Path | None, plot: Path | None, as_json: bool) -> None:
@@ -125,7 +108,7 @@ def _finish(solution: Solution, out: Path | None, plot: Path | None, as_json: bo
 
 
 def _as_data(solution: Solution, out: Path | None) -> dict[str, Any]:
-    return {
+    data = {
         "game": solution.game.spec,
         "algorithm": solution.algorithm,
         "iterations": solution.iterations,
@@ -137,3 +120,6 @@ def _as_data(solution: Solution, out: Path | None) -> dict[str, Any]:
         "interrupted": solution.interrupted,
         "out": None if out is None else str(out),
     }
+    if solution.outcome is not None:
+        data |= {"line": best_line(solution), "leaves": solution.outcome.leaves}
+    return data

@@ -59,6 +59,11 @@ def distance(nash_conv: float, players: int) -> str:
     return f"[bold green]{number(nash_conv)}[/]   {meaning}"
 
 
+def best_line(solution: Solution) -> list[str]:
+    """The moves of best play, by name, where a search found them."""
+    return [] if solution.outcome is None else [solution.game.action_name(a) for a in solution.outcome.line]
+
+
 def _facts(solution: Solution) -> dict[str, str]:
     facts = {
         "value": values(solution.values),
@@ -66,6 +71,9 @@ def _facts(solution: Solution) -> dict[str, str]:
         "speed": _speed(solution),
         "clock": "the algorithm alone, without compiling, enumerating and measuring",
     }
+    if solution.outcome is not None:
+        facts["line"] = f"{' '.join(best_line(solution))}   [dim](best play of both)[/]"
+        facts["leaves"] = f"{solution.outcome.leaves:,} finished games looked at for the value"
     if solution.interrupted:
         facts["stopped"] = "[yellow]by Ctrl-C: this is what there was[/]"
     return facts

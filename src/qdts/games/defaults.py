@@ -63,4 +63,3 @@ def one_hot(out: Reals32, at: int, value: int, size: int) -> int:
 def real_bits(numbers: object) -> Ints:
     """Floats as the integers that have the same bits, for `Game.rules`."""
     return np.asarray(numbers, np.float64).reshape(-1).view(np.int64)
-

@@ -180,9 +180,7 @@ class Game:
     def features(self, world: Ints, player: int) -> Reals32:
         """What a network sees of a world or view from a player's seat."""
         out = np.zeros(self.num_features, np.float32)
-        self.kernels.features.call(
-            self.rules.ctypes.data, self._checked(world).ctypes.data, player, out.ctypes.data
-        )
+        self.kernels.features.call(self.rules.ctypes.data, self._checked(world).ctypes.data, player, out.ctypes.data)
         return out.reshape(self.feature_shape)
 
     def parse_action(self, text: str) -> int:

@@ -2,10 +2,9 @@
 
 With perfect recall a player's last own choice, his *sequence*, tells all his earlier ones. What the finished
 games below a sequence are worth, weighted by r₋ᵢ, adds up in one pass over the histories; a best response
-then takes the maximum at each of his information sets, the last first. Where nothing is hidden, a view is
-a position that many histories share, and the maximum is taken at each history. Where a game declares its memory
+then takes the maximum at each of his information sets, the last first. Where a game declares its memory
 merely sufficient, histories of one view may differ in what the player did before, but not in what is best: the
-maximum is taken over their sum, depth by depth.
+maximum is taken over their sum, depth by depth. Games that hide nothing are measured on their `positions`.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from qdts.errors import InputError
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, Reals, kernel
 from qdts.solving.policy import Policy, aligned, game_tree, policy_on
+from qdts.solving.positions import position_gains, position_response
 from qdts.solving.tree import NONE, GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
 from qdts.solving.values import edge, history_values, reach
 
@@ -34,12 +34,16 @@ class BestResponse(NamedTuple):
 
 def best_response_gains(policy: Policy) -> Reals:
     """What each player could gain by a best response. float64[P]"""
+    if not policy.game.hidden:
+        return position_gains(policy)
     tree = game_tree(policy.game)
     return gains(tree, aligned(tree, policy))
 
 
 def best_response(policy: Policy, player: int) -> tuple[float, Policy]:
     """A best response of one player: its value, and the profile in which he plays it."""
+    if not policy.game.hidden:
+        return position_response(policy, player)
     tree = game_tree(policy.game)
     found = respond(tree, aligned(tree, policy), player)
     return found.value, policy_on(tree, found.probability)
@@ -54,9 +58,6 @@ def gains(tree: GameTree, probability: Reals) -> Reals:
 
 def respond(tree: GameTree, probability: Reals, player: int) -> BestResponse:
     """A best response of one player to probabilities in the order of a tree."""
-    if not tree.game.hidden:
-        value, response = _respond_to_positions(tree.histories, tree.infosets, probability, player)
-        return BestResponse(value, response)
     r = reach(tree, probability, player)
     if tree.game.memory == "sufficient":
         order = _by_depth(tree)
@@ -188,25 +189,3 @@ def _respond(
         else:
             worth[before[i]] += worth[best]
     return value, response
-
-
-@kernel(types.Tuple((float64, float64[::1]))(HistoriesType, InfoSetsType, float64[::1], int64))
-def _respond_to_positions(
-    histories: Histories, infosets: InfoSets, probability: Reals, player: int
-) -> tuple[float, Reals]:
-    value = histories.utility[:, player].copy()
-    response = probability.copy()
-    for h in range(len(value) - 1, -1, -1):
-        first, n = histories.first[h], histories.children[h]
-        if histories.mover[h] == player:
-            best = first
-            for c in range(first, first + n):
-                response[histories.slot[c]] = 0.0
-                if value[c] > value[best]:
-                    best = c
-            response[histories.slot[best]] = 1.0
-            value[h] = value[best]
-        else:
-            for c in range(first, first + n):
-                value[h] += edge(histories, probability, c) * value[c]
-    return value[0], response

@@ -22,7 +22,7 @@ from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
 from qdts.kernels import Ints, Reals, kernel
-from qdts.solving.tree import GameTree, Histories, HistoriesType, hash_view
+from qdts.solving.tree import hash_view
 
 FREE, EXACT, AT_LEAST, AT_MOST = range(4)
 """What a place of the table holds: nothing, V, or a bound of V from below or above."""
@@ -75,13 +75,6 @@ def alpha_beta(game: Game, *, ordering: bool = True, table: int = 1 << 16) -> Ou
     if table & (table - 1):
         raise InputError(f"table={table}, expected a power of two or 0")
     return _search(game, _scratch(game, table=table, ordering=ordering), pruning=True)
-
-
-def optimal_policy(tree: GameTree) -> Reals:
-    """Backward induction: at every position the first of the mover's best actions. float64[A]"""
-    if tree.game.hidden:
-        raise InputError(f"backward induction needs a game that hides nothing, {tree.game.spec} does hide something")
-    return _backward_induction(tree.histories, len(tree.infosets.action))
 
 
 def _scratch(game: Game, *, table: int, ordering: bool) -> Scratch:
@@ -228,23 +221,3 @@ def _alpha_beta(game: Any, rules: Ints, s: Scratch, depth: int, alpha: float, be
     known = AT_LEAST if best >= beta else AT_MOST if best <= alpha else EXACT
     _remember(s, depth, known, best, choice)
     return best
-
-
-@kernel(float64[::1](HistoriesType, int64))
-def _backward_induction(histories: Histories, slots: int) -> Reals:
-    value = histories.utility.copy()
-    probability = np.zeros(slots)
-    for h in range(len(value) - 1, -1, -1):
-        mover, first, n = histories.mover[h], histories.first[h], histories.children[h]
-        if mover == CHANCE:
-            for c in range(first, first + n):
-                value[h] += histories.probability[c] * value[c]
-        elif mover != TERMINAL:
-            best = first
-            for c in range(first, first + n):
-                probability[histories.slot[c]] = 0.0
-                if value[c, mover] > value[best, mover]:
-                    best = c
-            probability[histories.slot[best]] = 1.0
-            value[h] = value[best]
-    return probability

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,11 +13,14 @@ from qdts.errors import InputError, unknown
 from qdts.games.game import Game
 from qdts.interrupt import interruptible
 from qdts.kernels import Reals
-from qdts.solving.best_response import gains
+from qdts.solving.best_response import best_response_gains
 from qdts.solving.policy import Policy, aligned, game_tree, policy_on
 from qdts.solving.regret import SCHEDULES
 from qdts.solving.tree import GameTree
 from qdts.solving.values import history_values
+
+if TYPE_CHECKING:
+    from qdts.solving.minmax import Outcome
 
 DEFAULT_ALGORITHM = "dcfr"
 BLOCK_SECONDS = 0.1
@@ -71,6 +74,8 @@ class Solution:
     """The newest iterate."""
     curve: tuple[Point, ...] = field(repr=False, default=())
     interrupted: bool = False
+    outcome: Outcome | None = None
+    """What min-max or alpha-beta found: value, best line, leaves looked at. Their policy is that of `positions`."""
 
     @property
     def value(self) -> float:
@@ -93,6 +98,8 @@ def nash_conv(game: Game, policy: Policy) -> float:
 
     For two players exploitability is half of this.
     """
+    if not game.hidden:
+        return float(best_response_gains(policy).sum())
     tree = game_tree(game)
     return measure(tree, aligned(tree, policy))
 
@@ -103,7 +110,7 @@ def measure(tree: GameTree, probability: Reals) -> float:
         from qdts.solving.sequence_form import sequence_form
 
         return sequence_form(tree).nash_conv(probability)
-    return float(gains(tree, probability).sum())
+    return float(best_response_gains(policy_on(tree, probability)).sum())
 
 
 def make_solver(tree: GameTree, algorithm: str, seed: int = 0) -> Solver:
@@ -125,7 +132,9 @@ def make_solver(tree: GameTree, algorithm: str, seed: int = 0) -> Solver:
 
 
 ITERATIVE = (*SCHEDULES, "mccfr")
-ALGORITHMS = (*ITERATIVE, "lp", "min-max", "alpha-beta")
+SEARCHES = ("min-max", "alpha-beta", "value-iteration")
+"""For games that hide nothing."""
+ALGORITHMS = (*ITERATIVE, "lp", *SEARCHES)
 
 
 def solve(
@@ -141,7 +150,8 @@ def solve(
 
     Iterative algorithms (cfr, cfr+, lcfr, dcfr, pcfr+, mccfr) stop after `iterations`, or as soon as the average
     strategy's NashConv is measured at or below `tolerance`, or on Ctrl-C with what they have. `lp` solves
-    two-player zero-sum games exactly; `min-max` and `alpha-beta` those that hide nothing and have no chance.
+    two-player zero-sum games exactly. `min-max` and `alpha-beta` solve those that hide nothing and have no chance,
+    `value-iteration` all that hide nothing.
     """
     if algorithm not in ALGORITHMS:
         raise unknown("algorithm", algorithm, ALGORITHMS)
@@ -149,10 +159,12 @@ def solve(
         raise InputError(f"iterations={iterations}, expected at least 1")
     if tolerance is not None and not tolerance >= 0:
         raise InputError(f"tolerance={tolerance}, expected a number of at least 0")
+    if algorithm in SEARCHES:
+        return _search(game, algorithm)
     tree = game_tree(game)
-    if algorithm in ITERATIVE:
-        return _iterate(tree, algorithm, iterations, tolerance, seed, report)
-    return _solve_exactly(tree, algorithm)
+    if algorithm == "lp":
+        return _solve_program(tree)
+    return _iterate(tree, algorithm, iterations, tolerance, seed, report)
 
 
 def _iterate(
@@ -197,29 +209,40 @@ def _next_measure(done: int) -> int:
     return int(np.ceil(done * 2 ** (1 / MEASURES_PER_DOUBLING)))
 
 
-def _solve_exactly(tree: GameTree, algorithm: str) -> Solution:
+def _solve_program(tree: GameTree) -> Solution:
+    from qdts.solving import lp
+    from qdts.solving.sequence_form import sequence_form
+
     start = time.perf_counter()
-    if algorithm == "lp":
-        from qdts.solving import lp
-        from qdts.solving.sequence_form import sequence_form
-
-        probability, _ = lp.equilibrium(sequence_form(tree))
-    else:
-        from qdts.solving import minmax
-
-        search = {"min-max": minmax.min_max, "alpha-beta": minmax.alpha_beta}[algorithm]
-        search(tree.game)
-        probability = minmax.optimal_policy(tree)
+    probability, _ = lp.equilibrium(sequence_form(tree))
     seconds = time.perf_counter() - start
-    distance = measure(tree, probability)
-    policy = policy_on(tree, probability, algorithm=algorithm, iterations=1, nash_conv=distance)
+    values = history_values(tree, probability)[0]
+    return _exact("lp", policy_on(tree, probability), values, seconds)
+
+
+def _search(game: Game, algorithm: str) -> Solution:
+    from qdts.solving import minmax, positions
+
+    start = time.perf_counter()
+    if algorithm == "value-iteration":
+        optimum = positions.optimal_play(game)
+        return _exact(algorithm, optimum.policy, optimum.values[0], time.perf_counter() - start)
+    outcome = (minmax.min_max if algorithm == "min-max" else minmax.alpha_beta)(game)
+    seconds = time.perf_counter() - start
+    values = np.array([outcome.value, 0.0 - outcome.value])
+    return replace(_exact(algorithm, positions.optimal_play(game).policy, values, seconds), outcome=outcome)
+
+
+def _exact(algorithm: str, policy: Policy, values: Reals, seconds: float) -> Solution:
+    distance = nash_conv(policy.game, policy)
+    made = replace(policy, info={"algorithm": algorithm, "iterations": 1, "nash_conv": distance})
     return Solution(
-        game=tree.game,
+        game=policy.game,
         algorithm=algorithm,
         iterations=1,
         seconds=seconds,
-        values=tuple(history_values(tree, probability)[0].tolist()),
+        values=tuple(values.tolist()),
         nash_conv=distance,
-        policy=policy,
-        last=policy,
+        policy=made,
+        last=made,
     )

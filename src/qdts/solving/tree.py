@@ -273,7 +273,7 @@ def hash_view(view: Ints) -> int:
 
 
 @kernel(int64(int64[:, ::1], types.int32[::1], int64[::1]))
-def _probe(views: Ints, table: NDArray[np.int32], view: Ints) -> int:
+def probe_view(views: Ints, table: NDArray[np.int32], view: Ints) -> int:
     """The place of a view in the table: where it stands, or the free place where it belongs."""
     mask = table.shape[0] - 1
     place = hash_view(view) & mask
@@ -294,10 +294,10 @@ def _probe(views: Ints, table: NDArray[np.int32], view: Ints) -> int:
 def _find(views: Ints, table: NDArray[np.int32], wanted: Ints) -> NDArray[np.int32]:
     """Fill an empty table with the views, then look up the wanted ones."""
     for i in range(views.shape[0]):
-        table[_probe(views, table, views[i])] = i
+        table[probe_view(views, table, views[i])] = i
     found = np.empty(wanted.shape[0], np.int32)
     for i in range(wanted.shape[0]):
-        found[i] = table[_probe(views, table, wanted[i])]
+        found[i] = table[probe_view(views, table, wanted[i])]
     return found
 
 
@@ -317,7 +317,7 @@ def _has_room(histories: Histories, infosets: InfoSets, machine: Machine) -> boo
 def _enter_infoset(infosets: InfoSets, machine: Machine, mover: int, n: int) -> int:
     """The number of the information set whose view and n actions are at hand; it is added if it is new."""
     r = machine.registers
-    place = _probe(infosets.views, machine.table, machine.seen)
+    place = probe_view(infosets.views, machine.table, machine.seen)
     found = machine.table[place]
     if found != NONE:
         return found
