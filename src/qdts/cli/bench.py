@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,9 +15,15 @@ if TYPE_CHECKING:
 
     from qdts.cli.races import Entry, Row
 
+    Rows = Iterator[tuple[str, Callable[[], Row]]]
+
 EXAMPLES = """[bold]Examples[/]
   qdts bench solve --quick
   qdts bench solve --repeats 9 --json"""
+
+GAMES_EXAMPLES = """[bold]Examples[/]
+  qdts bench games
+  qdts bench games --repeats 9 --json"""
 
 app = typer.Typer(help="Measure speed, side by side with others.")
 
@@ -36,14 +43,39 @@ def solve(
 
     Peers that are not installed are left out; `make bench` installs them.
     """
+
+    def rows() -> Rows:
+        from qdts.cli import races
+
+        return races.rows(1 if quick else repeats, quick)
+
+    _measure(rows, as_json)
+
+
+@app.command(epilog=GAMES_EXAMPLES)
+def games(
+    repeats: Annotated[int, typer.Option(min=1, help="Turns of each contestant; the median counts.")] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Random playouts of every game: qdts and OpenSpiel's C++ on one thread, taking turns."""
+
+    def rows() -> Rows:
+        from qdts.cli import playout_races
+
+        return playout_races.rows(repeats)
+
+    _measure(rows, as_json)
+
+
+def _measure(rows: Callable[[], Rows], as_json: bool) -> None:
+    """Measure row after row, then print all of them."""
     from rich.console import Console
 
     with Console(stderr=True).status("compiling what is not compiled yet") as status:
-        from qdts.cli import races
         from qdts.cli.machine import machine
 
         about, measured = machine(), []
-        for name, measure in races.rows(1 if quick else repeats, quick):
+        for name, measure in rows():
             status.update(f"measuring: {name}")
             measured.append(measure())
     if as_json:

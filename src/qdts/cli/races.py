@@ -126,7 +126,7 @@ def rows(repeats: int, quick: bool) -> Iterator[tuple[str, Callable[[], Row]]]:
 def speed(game: str, repeats: int, wanted: dict[str, float]) -> Row:
     """CFR+ iterations a second."""
     jobs = {c.name: _speed_job(c, game) for c in _present()}
-    entries = _race(jobs, repeats)
+    entries = race(jobs, repeats)
     clock = "iterations alone, without loading, building and measuring; a first one runs before"
     return make_row("CFR+ iterations", game, "cfr+", "iterations/s", clock, entries, wanted)
 
@@ -134,9 +134,9 @@ def speed(game: str, repeats: int, wanted: dict[str, float]) -> Row:
 def _speed_job(contestant: type[Contestant], game: str) -> Job:
     solver = contestant(game, "cfr+")
     solver.run(1)
-    once = _seconds(lambda: solver.run(1))
+    once = seconds_of(lambda: solver.run(1))
     count = max(1, int(TURN_SECONDS / max(once, 1e-6)))
-    return lambda: count / _seconds(lambda: solver.run(count))
+    return lambda: count / seconds_of(lambda: solver.run(count))
 
 
 def time_to(game: str, target: float, repeats: int, every: int) -> Row:
@@ -148,7 +148,7 @@ def time_to(game: str, target: float, repeats: int, every: int) -> Row:
         if algorithm:
             jobs[contestant.name] = _run_job(contestant, game, algorithm, iterations)
             found[contestant.name] = seconds
-    entries = [replace(e, note=notes.get(e.who, e.note)) for e in _race(jobs, repeats, found)]
+    entries = [replace(e, note=notes.get(e.who, e.note)) for e in race(jobs, repeats, found)]
     clock = f"iterations alone, without building and measuring; measured every {every} iterations"
     return make_row(
         f"time to NashConv {target:g}", game, "the best of each", "s", clock, entries, {"the faster peer": 30}
@@ -162,7 +162,7 @@ def _quickest(contestant: type[Contestant], game: str, target: float, every: int
         solver = contestant(game, algorithm)
         iterations, seconds = 0, 0.0
         while seconds < best[2]:
-            seconds += _seconds(lambda solver=solver: solver.run(every))  # type: ignore[misc]
+            seconds += seconds_of(lambda solver=solver: solver.run(every))  # type: ignore[misc]
             iterations += every
             if solver.nash_conv() <= target:
                 best = min(best, (algorithm, iterations, seconds), key=lambda run: run[2])
@@ -173,7 +173,7 @@ def _quickest(contestant: type[Contestant], game: str, target: float, every: int
 def _run_job(contestant: type[Contestant], game: str, algorithm: str, iterations: int) -> Job:
     def job() -> float:
         solver = contestant(game, algorithm)
-        return _seconds(lambda: solver.run(iterations))
+        return seconds_of(lambda: solver.run(iterations))
 
     return job
 
@@ -191,18 +191,18 @@ def measuring(game: str, repeats: int) -> Row:
             solver.run(1)
             jobs[peer.name] = lambda solver=solver: _mean_seconds(solver.nash_conv)  # type: ignore[misc]
     clock = "from a table of probabilities to the figure, without building the game"
-    return make_row("NashConv of a policy", game, "best response", "s", clock, _race(jobs, repeats), {LiteEFG.name: 50})
+    return make_row("NashConv of a policy", game, "best response", "s", clock, race(jobs, repeats), {LiteEFG.name: 50})
 
 
 def enumerating(game: str, repeats: int) -> Row:
     """From the rules to the arrays that a solver runs on."""
     loaded = load_game(game)
-    jobs: dict[str, Job] = {Ours.name: lambda: _seconds(lambda: sequence_form.__wrapped__(enumerate_game(loaded)))}
+    jobs: dict[str, Job] = {Ours.name: lambda: seconds_of(lambda: sequence_form.__wrapped__(enumerate_game(loaded)))}
     if is_installed(LiteEFG):
         lite_env(game)
-        jobs[LiteEFG.name] = lambda: _seconds(lambda: lite_env(game))
+        jobs[LiteEFG.name] = lambda: seconds_of(lambda: lite_env(game))
     clock = "rules to arrays, without compiling; LiteEFG reads a file of the game that it wrote before"
-    entries = [e for e in _race(jobs, repeats) if e.who != OpenSpiel.name]
+    entries = [e for e in race(jobs, repeats) if e.who != OpenSpiel.name]
     return make_row("enumerating", game, "", "s", clock, entries, {LiteEFG.name: 5})
 
 
@@ -215,7 +215,7 @@ def first_iteration(repeats: int) -> Row:
         _spawn(FIRST_ITERATION)
         return time.perf_counter() - start
 
-    entries = _race({Ours.name: job}, repeats)[:1]
+    entries = race({Ours.name: job}, repeats)[:1]
     target = Target("at most 3 s", _at_most(entries[0].figure, 3.0))
     clock = "wall time of a new process, Python's start and imports included; the kernels are in the cache"
     return Row("first CFR+ iteration", "leduc_poker", "cfr+", "s", clock, tuple(entries), (target,))
@@ -234,7 +234,7 @@ def next_game(game: str, repeats: int) -> Row:
         engine.append(told["engine"])
         return float(told["seconds"])
 
-    entry = replace(_race({Ours.name: job}, repeats)[0], note=f"{max(engine)} engine compilations")
+    entry = replace(race({Ours.name: job}, repeats)[0], note=f"{max(engine)} engine compilations")
     targets = (
         Target("under 1 s", _at_most(entry.figure, 1.0)),
         Target("no engine compilation, up to its first CFR+ iteration", max(engine) == 0),
@@ -247,7 +247,7 @@ def _present() -> list[type[Contestant]]:
     return [Ours, *(peer for peer in PEERS if is_installed(peer))]
 
 
-def _race(jobs: dict[str, Job], repeats: int, before: dict[str, float] | None = None) -> list[Entry]:
+def race(jobs: dict[str, Job], repeats: int, before: dict[str, float] | None = None) -> list[Entry]:
     """The median of each job, all taking turns; `before` counts as a first turn. Peers without a job are missing."""
     figures = {who: [before[who]] if before else [] for who in jobs}
     spent = {who: sum(turns) for who, turns in figures.items()}
@@ -280,7 +280,7 @@ def _at_most(figure: float | None, bound: float) -> bool | None:
     return None if figure is None else figure <= bound
 
 
-def _seconds(work: Callable[[], object]) -> float:
+def seconds_of(work: Callable[[], object]) -> float:
     """CPU time of some work."""
     start = time.process_time()
     work()
@@ -291,7 +291,7 @@ def _mean_seconds(work: Callable[[], object]) -> float:
     """CPU time of some work, the mean over a turn."""
     times, seconds = 0, 0.0
     while seconds < TURN_SECONDS:
-        seconds += _seconds(work)
+        seconds += seconds_of(work)
         times += 1
     return seconds / times
 
