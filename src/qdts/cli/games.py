@@ -21,9 +21,6 @@ EXAMPLES = """[bold]Examples[/]
 HINT = """A game is named with its parameters: [bold]'liars_dice(numdice=2,dice_sides=3)'[/]
 Games of OpenSpiel that are not too large can be imported: [bold]'openspiel:tiny_hanabi'[/]"""
 
-TWO = "2"
-"""Players of a family that has no such parameter."""
-
 
 def games(
     game: Annotated[
@@ -49,7 +46,7 @@ def players(family: Family) -> str:
     """How many may play, in words."""
     parameter = next((p for p in family.parameters if p.name == "players"), None)
     if parameter is None:
-        return TWO
+        return str(family.players)
     return f"{parameter.low}" if parameter.low == parameter.high else f"{parameter.low} to {parameter.high}"
 
 

@@ -113,6 +113,8 @@ class Family:
     parameters: tuple[Parameter, ...]
     build: Callable[..., Game]
     """Called with `spec` and every parameter by name."""
+    players: int = 2
+    """How many play, where no parameter says so."""
     examples: tuple[str, ...] = ()
     """Further specifications worth trying; the conformance suite runs on each."""
 

@@ -10,7 +10,20 @@ from qdts.errors import InputError, unknown
 from qdts.games.family import Family
 from qdts.games.game import Game
 
-NATIVE = ("kuhn_poker", "leduc_poker", "liars_dice", "matrix_game", "tic_tac_toe", "tree_game")
+NATIVE = (
+    "connect_four",
+    "dark_hex",
+    "goofspiel",
+    "hearts",
+    "kuhn_poker",
+    "leduc_poker",
+    "liars_dice",
+    "matrix_game",
+    "phantom_ttt",
+    "pig",
+    "tic_tac_toe",
+    "tree_game",
+)
 """Games of this package: each is a module of its name that holds a `FAMILY`."""
 
 IMPORTED = "openspiel:"

@@ -44,7 +44,7 @@ class Interpreted:
 
     def __init__(self, game: Game) -> None:
         self._game = game
-        self.players = game.players
+        self.players, self.max_depth = game.players, game.max_depth
 
     def initial(self) -> Ints:
         """The world before anything has happened."""

@@ -23,6 +23,8 @@ Story = list[tuple[bytes, int]]
 """Every view that a player had, one after the other, and what he did at the last of each (or NOTHING)."""
 
 NOTHING = -1
+VIEWS_A_SAMPLE = 10
+"""Where games are sampled, so many views are filled for each of them, of all their positions."""
 
 
 def check_all_completions(game: Game, positions: Positions, seat: Seat) -> Completions:
@@ -64,7 +66,8 @@ def check_some_completions(
     game: Game, positions: Positions, seat: Seat, samples: int, rng: np.random.Generator
 ) -> Completions:
     """True worlds are among the completions of their views, and drawn completions can be reached."""
-    worlds, seen = positions.worlds, seat.views
+    chosen = np.sort(rng.permutation(len(positions.worlds))[: VIEWS_A_SAMPLE * samples])
+    worlds, seen = positions.worlds[chosen], seat.views[chosen]
     true = follow(game, seen, worlds)
     told = (true.worlds == worlds[true.origin]).all(axis=1)
     what = "filling as the true world {0} says gives {1}"
@@ -76,7 +79,7 @@ def check_some_completions(
     require(Law.COMPLETIONS, game, own, seen[found.origin], what, found.worlds)
     if game.hidden:
         for i in rng.choice(len(found.worlds), min(len(found.worlds), samples), replace=False):
-            _check_past(game, positions, seat, int(found.origin[i]), found.worlds[i])
+            _check_past(game, positions, seat, int(chosen[found.origin[i]]), found.worlds[i])
     return found
 
 

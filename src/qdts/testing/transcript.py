@@ -24,6 +24,8 @@ from qdts.testing.interpreted import Interpreted
 
 GAMES = 5
 """How many games a transcript holds."""
+LOOKS = 12
+"""In games that may be longer, what the players see is told at about so many steps of each."""
 
 Rules = Game | Interpreted
 
@@ -31,13 +33,15 @@ Rules = Game | Interpreted
 def transcript(rules: Rules, seed: int) -> Iterator[str]:
     """Play some random games and tell what each rule says."""
     rng = random.Random(seed)
+    look = LOOKS / rules.max_depth
     for _ in range(GAMES):
         world = rules.initial()
         yield f"initial {_text(world)}"
         while (mover := rules.mover(world)) != TERMINAL:
             yield f"mover {mover} midway {int(rules.midway(world))}"
-            for player in range(rules.players):
-                yield from _seat(rules, world, player, rng)
+            if rng.random() < look:
+                for player in range(rules.players):
+                    yield from _seat(rules, world, player, rng)
             outcomes = rules.chance(world) if mover == CHANCE else [(a, 1.0) for a in rules.legal(world)]
             action = rng.choice(outcomes)[0]
             world = rules.step(world, action)
