@@ -184,7 +184,7 @@ def test_refusals() -> None:
     kuhn = load_game("kuhn_poker")
     with pytest.raises(InputError, match=r"unknown algorithm 'cfrr': did you mean .*cfr"):
         solve(kuhn, "cfrr")
-    with pytest.raises(InputError, match="iterations=0, expected at least 1"):
+    with pytest.raises(InputError, match="iterations=0, expected a whole number of at least 1"):
         solve(kuhn, iterations=0)
     with pytest.raises(InputError, match="tolerance=-1, expected"):
         solve(kuhn, tolerance=-1)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import qdts
+from qdts.kernels import cache_folder
 
 PACKAGE = Path(qdts.__file__).parent
 
@@ -119,3 +120,23 @@ def test_an_edit_beside_a_game_of_ones_own_is_seen(tmp_path: Path) -> None:
 @pytest.mark.parametrize("code", [f"import qdts\n{MODULES}", HELP], ids=["import", "help"])
 def test_nothing_heavy_is_imported_before_it_is_needed(code: str, tmp_path: Path) -> None:
     assert run(code, tmp_path)[-1] == "[]"
+
+
+def test_a_package_of_ones_own_is_hashed_whole(tmp_path: Path) -> None:
+    inner = tmp_path / "mine" / "games"
+    inner.mkdir(parents=True)
+    for folder in (inner.parent, inner):
+        (folder / "__init__.py").touch()
+    helper, beside = inner.parent / "helper.py", tmp_path / "beside.py"
+    for file in (helper, beside):
+        file.write_text("x = 1\n")
+
+    def name() -> str:
+        cache_folder.cache_clear()
+        return cache_folder(inner).name
+
+    before = name()
+    beside.write_text("x = 2\n")
+    assert name() == before
+    helper.write_text("x = 2\n")
+    assert name() != before

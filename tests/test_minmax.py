@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -89,3 +90,10 @@ def test_refusals() -> None:
         min_max(load_game("kuhn_poker"))
     with pytest.raises(InputError, match="table=3, expected a power of two"):
         alpha_beta(load_game("tree_game"), table=3)
+
+
+def test_a_game_deeper_than_it_says_is_refused() -> None:
+    game = replace(load_game("tree_game"), max_depth=1)
+    for search in (min_max, alpha_beta):
+        with pytest.raises(InputError, match="a history is longer than max_depth=1"):
+            search(game)

@@ -112,7 +112,7 @@ def test_holes_stay_narrow() -> None:
     ("spec", "message"),
     [
         ("openspiel:leduc_pokre", "unknown game of OpenSpiel 'leduc_pokre': did you mean leduc_poker"),
-        ("openspiel:kuhn_poker(cards=3)", r"OpenSpiel has no game kuhn_poker\(cards=3\)"),
+        ("openspiel:kuhn_poker(cards=3)", r"OpenSpiel can't load kuhn_poker\(cards=3\)"),
         ("openspiel:liars_dice_ir(dice_sides=3)", r"forgets what he knew or did before \(imperfect recall\)"),
         ("openspiel:pig", "OpenSpiel provides no information state"),
     ],

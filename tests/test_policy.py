@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,8 @@ def _rewrite(path: Path, **changes: Any) -> None:
         ({"probability": np.r_[np.nan, np.full(23, 0.5)]}, "negative or not a number"),
         ({"probability": np.full(24, 0.5, np.float32)}, "is float32 with 1 axes, expected float64"),
         ({"offset": np.zeros(13, np.int32)}, "do not fit together"),
+        ({"views": np.full((12, 7), 99)}, "holds a view with a slot that kuhn_poker can't have"),
+        ({"meta": {"info": "ab"}}, "meta data of policy file .* are malformed"),
         ({"action": np.zeros((2, 12), np.int32)}, "is int32 with 2 axes"),
     ],
 )
@@ -191,5 +194,35 @@ def test_to_and_from_openspiel(spec: str) -> None:
 
 
 def test_a_game_that_openspiel_does_not_have() -> None:
-    with pytest.raises(InputError, match="OpenSpiel has no game tree_game"):
+    with pytest.raises(InputError, match="unknown game of OpenSpiel 'tree_game'"):
         to_openspiel(uniform_policy(load_game("tree_game")))
+
+
+def test_a_policy_for_another_game_that_hides_nothing() -> None:
+    board = load_game("tic_tac_toe")
+    with pytest.raises(InputError, match="the policy is for kuhn_poker version 1, expected tic_tac_toe version 1"):
+        nash_conv(board, uniform_policy(load_game("kuhn_poker")))
+    policy = uniform_policy(board)
+    shifted = Policy(board, policy.views, policy.offset, (policy.action + 1) % 9, policy.probability)
+    with pytest.raises(InputError, match="other legal actions"):
+        nash_conv(board, shifted)
+
+
+def test_openspiel_gets_a_row_for_every_history() -> None:
+    """Where our view is a position, OpenSpiel has a row for each way to it."""
+    game = load_game("tic_tac_toe")
+    table = to_openspiel(solve(game, "alpha-beta").policy)
+    assert set(np.unique(table.action_probability_array)) == {0.0, 1.0}
+
+
+def test_links_are_followed_and_nothing_but_files_is_replaced(tmp_path: Path) -> None:
+    policy = uniform_policy(load_game("kuhn_poker"))
+    target, link, pipe = tmp_path / "target.npz", tmp_path / "link.npz", tmp_path / "pipe"
+    link.symlink_to(target)
+    save_policy(policy, link)
+    assert link.is_symlink()
+    assert len(load_policy(target)) == 12
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="not a regular file"):
+        save_policy(policy, pipe)
+    assert pipe.is_fifo()

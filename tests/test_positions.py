@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import naive
 from qdts import InputError, Policy, best_response, load_game, nash_conv, solve
-from qdts.games.interface import CHANCE, TERMINAL
+from qdts.games.interface import CHANCE, SIGNATURES, TERMINAL, FunctionPointer
+from qdts.kernels import Ints, Reals, compiled
 from qdts.solving.minmax import alpha_beta
 from qdts.solving.positions import Graph, iterate, optimal_play, position_gains, position_graph
 from test_values import random_policy
@@ -74,3 +77,27 @@ def test_refusals() -> None:
     )
     with pytest.raises(InputError, match="lacks the view"):
         position_gains(first)
+
+
+def lopsided(rules: Ints, world: Ints, outcomes: Ints, probabilities: Reals) -> int:
+    """Two outcomes that are too likely."""
+    outcomes[0], outcomes[1] = 0, 1
+    probabilities[0], probabilities[1] = 0.5, 0.7
+    return 2
+
+
+def test_chance_must_sum_to_one() -> None:
+    game = load_game("pig(winscore=4,horizon=6,diceoutcomes=3)")
+    kernels = game.kernels._replace(chance=FunctionPointer(compiled(lopsided), SIGNATURES["chance"]))
+    with pytest.raises(InputError, match=r"the chance distribution at .* sums to 1.2, expected 1"):
+        optimal_play(replace(game, kernels=kernels))
+
+
+def test_pig_equals_its_histories() -> None:
+    """The same value by positions and by regret minimisation over histories."""
+    game = load_game("pig(winscore=4,horizon=6,diceoutcomes=3)")
+    exact = solve(game, "value-iteration")
+    assert exact.nash_conv == pytest.approx(0, abs=1e-12)
+    solved = solve(game, "cfr+", 300)
+    assert solved.value == pytest.approx(exact.value, abs=1e-2)
+    assert solved.nash_conv < 1e-2

@@ -129,3 +129,21 @@ def test_api_is_lazy_and_complete() -> None:
         assert getattr(qdts, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         qdts.nothing  # noqa: B018
+
+
+def test_what_would_reach_beyond_memory_is_refused() -> None:
+    tree, kuhn = load_game("tree_game"), load_game("kuhn_poker")
+    with pytest.raises(InputError, match="has a slot out of bounds"):
+        tree.mover(np.array([10**12]))
+    with pytest.raises(InputError, match="has a slot out of bounds"):
+        kuhn.mover(np.full(7, -2))
+    with pytest.raises(InputError, match="player 9, expected 0 to 1"):
+        kuhn.features(kuhn.initial(), 9)
+    view = kuhn.layout.read("turn=2 bettor=0 cards=J? bets=---")
+    for hole in (2, 99, -1):
+        with pytest.raises(InputError, match=f"slot {hole} of .* is not a hole"):
+            kuhn.fill(view, hole, 0)
+    with pytest.raises(InputError, match="player 7, expected 0 to 1"):
+        qdts.best_response(qdts.uniform_policy(kuhn), 7)
+    with pytest.raises(InputError, match="expected a game"):
+        qdts.solve("kuhn_poker")  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import pytest
 import naive
 from qdts import InputError, load_game
 from qdts.games.interface import CHANCE, SIGNATURES, TERMINAL, FunctionPointer, rule
-from qdts.kernels import Ints, Reals
+from qdts.kernels import Ints, Reals, compiled
 from qdts.solving.belief import tree_views, tree_worlds
 from qdts.solving.tree import NONE, Progress, enumerate_game, find_views
 
@@ -124,3 +124,26 @@ def test_broken_rules_are_named() -> None:
         enumerate_game(stuck)
     with pytest.raises(InputError, match="longer than max_depth=3"):
         enumerate_game(replace(game, max_depth=3))
+
+
+def leaking(rules: Ints, world: Ints, actions: Ints) -> int:
+    """Who faces the jack may not pass."""
+    actions[0], actions[1] = 1, 1
+    if world[2] == 1 or world[3] == 1:
+        return 1
+    actions[0] = 0
+    return 2
+
+
+def test_legal_actions_that_give_a_hidden_card_away() -> None:
+    game = load_game("kuhn_poker")
+    leaky = replace(game, kernels=game.kernels._replace(legal=FunctionPointer(compiled(leaking), SIGNATURES["legal"])))
+    with pytest.raises(InputError, match=r"the legal actions at .* differ from those of another world"):
+        enumerate_game(leaky)
+
+
+def test_arrays_never_grow_beyond_the_limit() -> None:
+    with pytest.raises(InputError, match=r"more than 50,000 histories \(50,\d+ and"):
+        enumerate_game(load_game("liars_dice"), limit=50_000)
+    exactly = enumerate_game(load_game("liars_dice"), limit=294_883)
+    assert exactly.num_histories == 294_883

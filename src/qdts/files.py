@@ -14,8 +14,11 @@ from qdts.errors import InputError
 def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Let `write` fill a temporary file beside `path`, then put it in place in one step.
 
-    If anything fails, what stood at `path` before still stands there.
+    If anything fails, what stood at `path` before still stands there. A link is followed.
     """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        raise InputError(f"cannot write '{path}': it is not a regular file")
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:

@@ -3,7 +3,7 @@
 numba's on-disk cache looks only at the file that a function is defined in, so an edit to a helper in
 another file would run stale code. Here the cache folder's name is a hash of every source that a kernel
 can reach: all of qdts but its front ends, which no kernel imports, and, for a kernel defined elsewhere, every
-Python file beside it.
+Python file beside it, or of the whole package that it belongs to.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def compiled(function: F, *, signature: Any = None, **options: bool) -> F:
 def cache_folder(source_folder: Path) -> Path:
     """The folder for code compiled from sources in `source_folder`, made if it does not exist."""
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__}".encode())
-    outside = [] if source_folder.is_relative_to(PACKAGE) else sorted(source_folder.glob("*.py"))
+    outside = [] if source_folder.is_relative_to(PACKAGE) else _sources_around(source_folder)
     inside = (f for f in sorted(PACKAGE.rglob("*.py")) if f.relative_to(PACKAGE).parts[0] not in FRONT_ENDS)
     for file in [*inside, *outside]:
         digest.update(f"\0{file.relative_to(file.parents[1])}\0".encode() + file.read_bytes())
@@ -80,12 +80,22 @@ def cache_folder(source_folder: Path) -> Path:
         if not folder.is_dir():
             folder.mkdir(parents=True)
             _forget_old(folder.parent)
+        os.utime(folder)  # so that what is in use counts as new
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except OSError:  # nothing can be kept: a private folder for this process alone
         private = Path(tempfile.mkdtemp(prefix="qdts-"))
         atexit.register(shutil.rmtree, private, ignore_errors=True)
         return private
+
+
+def _sources_around(folder: Path) -> list[Path]:
+    """Every Python file of the package that a folder belongs to, or of the folder alone if it is none."""
+    if not (folder / "__init__.py").exists():
+        return sorted(folder.glob("*.py"))
+    while (folder.parent / "__init__.py").exists():
+        folder = folder.parent
+    return sorted(folder.rglob("*.py"))
 
 
 def cache_root() -> Path:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qdts.solving.policy import Policy, aligned, game_tree
+from qdts.solving.policy import Policy, aligned, game_tree, policy_on
 from qdts.solving.tree import NONE
 
 if TYPE_CHECKING:
@@ -40,11 +40,13 @@ class Row(NamedTuple):
 
 def first_rows(policy: Policy, most: int = MOST_ROWS) -> list[Row]:
     """The rows of the situations that come first, as many as fit, and of one at least."""
+    if not policy.game.hidden:
+        return _alike(policy, list(range(min(most, len(policy)))))
     tree = game_tree(policy.game)
-    probability = aligned(tree, policy)
+    ordered = policy_on(tree, aligned(tree, policy))
     rows: list[Row] = []
-    for infosets in _situations(tree, probability):
-        more = _alike(tree, probability, infosets)
+    for infosets in _situations(tree, ordered.probability):
+        more = _alike(ordered, infosets.tolist())
         if rows and len(rows) + len(more) > most:
             break
         rows += more
@@ -111,16 +113,15 @@ def _next_level(
     return deeper.astype(np.int64), number.astype(np.int64), np.repeat(reach, count) * edge
 
 
-def _alike(tree: GameTree, probability: Reals, infosets: NDArray[np.int32]) -> list[Row]:
-    """The rows of some information sets, those that look the same put together."""
-    game, sets = tree.game, tree.infosets
+def _alike(policy: Policy, numbers: list[int]) -> list[Row]:
+    """The rows of some views, those that look the same put together."""
+    game = policy.game
     rows: dict[tuple[object, ...], Row] = {}
-    for i in sorted(infosets.tolist(), key=lambda i: tuple(sets.views[i])):
-        of = slice(sets.offset[i], sets.offset[i + 1])
-        plays = {game.action_name(int(a)): float(p) for a, p in zip(sets.action[of], probability[of], strict=True)}
-        key = (int(sets.owner[i]), *((name, _cell(p)) for name, p in plays.items()))
-        row = rows.setdefault(key, Row(int(sets.owner[i]), [], plays))
-        row.views.append(game.describe(sets.views[i]))
+    for i in sorted(numbers, key=lambda i: tuple(policy.views[i])):
+        view, player = policy.views[i], game.mover(policy.views[i])
+        plays = {game.action_name(a): p for a, p in policy(view).items()}
+        key = (player, *((name, _cell(p)) for name, p in plays.items()))
+        rows.setdefault(key, Row(player, [], plays)).views.append(game.describe(view))
     return list(rows.values())
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from qdts.errors import InputError, unknown
-from qdts.games.interface import CHANCE, TERMINAL, Kernels
+from qdts.games.interface import CHANCE, TERMINAL, UNKNOWN, Kernels
 from qdts.games.layout import Layout
 from qdts.kernels import Ints, Reals, Reals32
 
@@ -103,19 +103,19 @@ class Game:
 
     def mover(self, world: Ints) -> int:
         """The player to move, CHANCE, TERMINAL, or OTHERS."""
-        return int(self.kernels.mover.call(self.rules.ctypes.data, self._checked(world).ctypes.data))
+        return int(self.kernels.mover.call(self.rules.ctypes.data, self.verify_vector(world).ctypes.data))
 
     def legal(self, world: Ints) -> list[int]:
         """The mover's legal actions."""
         out = np.zeros(self.max_branching, np.int64)
-        n = self.kernels.legal.call(self.rules.ctypes.data, self._checked(world).ctypes.data, out.ctypes.data)
+        n = self.kernels.legal.call(self.rules.ctypes.data, self.verify_vector(world).ctypes.data, out.ctypes.data)
         return [int(a) for a in out[:n]]
 
     def chance(self, world: Ints) -> list[tuple[int, float]]:
         """What chance may do, with probabilities."""
         out, p = np.zeros(self.max_branching, np.int64), np.zeros(self.max_branching)
         n = self.kernels.chance.call(
-            self.rules.ctypes.data, self._checked(world).ctypes.data, out.ctypes.data, p.ctypes.data
+            self.rules.ctypes.data, self.verify_vector(world).ctypes.data, out.ctypes.data, p.ctypes.data
         )
         return [(int(a), float(q)) for a, q in zip(out[:n], p[:n], strict=True)]
 
@@ -144,43 +144,47 @@ class Game:
     def returns(self, world: Ints) -> Reals:
         """Every player's utility of a finished game."""
         out = np.zeros(self.players)
-        self.kernels.returns.call(self.rules.ctypes.data, self._checked(world).ctypes.data, out.ctypes.data)
+        self.kernels.returns.call(self.rules.ctypes.data, self.verify_vector(world).ctypes.data, out.ctypes.data)
         return out
 
     def view(self, world: Ints, player: int) -> Ints:
         """What a player knows of a world."""
-        if not 0 <= player < self.players:
-            raise InputError(f"{self.spec}: player {player}, expected 0 to {self.players - 1}")
-        view = self._checked(world).copy()
+        self.verify_player(player)
+        view = self.verify_vector(world).copy()
         self.kernels.redact.call(self.rules.ctypes.data, view.ctypes.data, player)
         return view
 
     def hole(self, view: Ints) -> int:
         """The next slot to fill, or NO_HOLE."""
-        return int(self.kernels.hole.call(self.rules.ctypes.data, self._checked(view).ctypes.data))
+        return int(self.kernels.hole.call(self.rules.ctypes.data, self.verify_vector(view).ctypes.data))
 
     def values(self, view: Ints, hole: int) -> list[tuple[int, float]]:
         """What a hole may hold, with the weights that the rules give."""
+        self._verify_hole(self.verify_vector(view), hole)
         out, w = np.zeros(max(self.num_values, 1), np.int64), np.zeros(max(self.num_values, 1))
         n = self.kernels.values.call(
-            self.rules.ctypes.data, self._checked(view).ctypes.data, hole, out.ctypes.data, w.ctypes.data
+            self.rules.ctypes.data, self.verify_vector(view).ctypes.data, hole, out.ctypes.data, w.ctypes.data
         )
         return [(int(v), float(q)) for v, q in zip(out[:n], w[:n], strict=True)]
 
     def fill(self, view: Ints, hole: int, value: int) -> Ints:
         """The view with one hole filled."""
-        filled = self._checked(view).copy()
+        self._verify_hole(self.verify_vector(view), hole)
+        filled = view.copy()
         self.kernels.fill.call(self.rules.ctypes.data, filled.ctypes.data, hole, value)
         return filled
 
     def midway(self, world: Ints) -> bool:
         """Whether an action in pieces is not yet whole."""
-        return bool(self.kernels.midway.call(self.rules.ctypes.data, self._checked(world).ctypes.data))
+        return bool(self.kernels.midway.call(self.rules.ctypes.data, self.verify_vector(world).ctypes.data))
 
     def features(self, world: Ints, player: int) -> Reals32:
         """What a network sees of a world or view from a player's seat."""
+        self.verify_player(player)
         out = np.zeros(self.num_features, np.float32)
-        self.kernels.features.call(self.rules.ctypes.data, self._checked(world).ctypes.data, player, out.ctypes.data)
+        self.kernels.features.call(
+            self.rules.ctypes.data, self.verify_vector(world).ctypes.data, player, out.ctypes.data
+        )
         return out.reshape(self.feature_shape)
 
     def parse_action(self, text: str) -> int:
@@ -196,11 +200,25 @@ class Game:
         """A view in words, for people."""
         return self.title(view) if self.title else self.layout.write(view)
 
-    def _checked(self, world: Ints) -> Ints:
-        """The vector itself, if a kernel can read it: the one place where a wrong shape is caught."""
+    def verify_vector(self, world: Ints) -> Ints:
+        """The vector itself, if a kernel can read it: the one place where a wrong shape or slot is caught."""
         if world.dtype != np.int64 or world.shape != (self.world_size,) or not world.flags.c_contiguous:
             raise InputError(
                 f"{self.spec}: a world is a contiguous int64 vector of {self.world_size} slots, "
                 f"got {world.dtype} with shape {world.shape}"
             )
+        if not self.layout.holds(world):
+            raise InputError(
+                f"{self.spec}: {world.tolist()} has a slot out of bounds, expected -1 or less than "
+                f"{self.layout.bounds.tolist()}"
+            )
         return world
+
+    def verify_player(self, player: int) -> None:
+        """Raise an InputError unless there is such a player."""
+        if not 0 <= player < self.players:
+            raise InputError(f"{self.spec}: player {player}, expected 0 to {self.players - 1}")
+
+    def _verify_hole(self, view: Ints, hole: int) -> None:
+        if not 0 <= hole < self.world_size or view[hole] != UNKNOWN:
+            raise InputError(f"{self.spec}: slot {hole} of {self.layout.write(view)} is not a hole")

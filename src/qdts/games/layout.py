@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qdts.errors import InputError, unknown
 from qdts.games.interface import UNKNOWN
@@ -96,6 +97,14 @@ class Layout:
     def bounds(self) -> Ints:
         """A slot's values lie in 0 .. bound - 1, or are UNKNOWN. int64[size]"""
         return np.array([f.bound for f in self.fields for _ in range(f.length)], np.int64)
+
+    def holds(self, vectors: Ints) -> bool:
+        """Whether every slot of a vector, or of each of many, is within its bounds or UNKNOWN."""
+        return not np.count_nonzero((vectors - UNKNOWN).view(np.uint64) > self._unsigned_bounds)
+
+    @cached_property
+    def _unsigned_bounds(self) -> NDArray[np.uint64]:
+        return self.bounds.astype(np.uint64)
 
     def write(self, world: Ints) -> str:
         """One line of text for a world or a view."""

@@ -46,8 +46,8 @@ def find_openspiel(spec: str) -> Any:
         game = pyspiel.load_game(name)
         if game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
             game = pyspiel.convert_to_turn_based(game)
-    except (pyspiel.SpielError, RuntimeError) as error:
-        raise InputError(f"OpenSpiel has no game {name} ({str(error).splitlines()[0]})") from None
+    except Exception as error:  # what OpenSpiel raises depends on the game and on what it lacks
+        raise InputError(f"OpenSpiel can't load {name} ({str(error).splitlines()[0]})") from None
     return game
 
 

@@ -19,7 +19,6 @@ from qdts.errors import InputError
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, Reals, kernel
 from qdts.solving.policy import Policy, aligned, game_tree, policy_on
-from qdts.solving.positions import position_gains, position_response
 from qdts.solving.tree import NONE, GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
 from qdts.solving.values import edge, history_values, reach
 
@@ -35,6 +34,8 @@ class BestResponse(NamedTuple):
 def best_response_gains(policy: Policy) -> Reals:
     """What each player could gain by a best response. float64[P]"""
     if not policy.game.hidden:
+        from qdts.solving.positions import position_gains
+
         return position_gains(policy)
     tree = game_tree(policy.game)
     return gains(tree, aligned(tree, policy))
@@ -42,7 +43,10 @@ def best_response_gains(policy: Policy) -> Reals:
 
 def best_response(policy: Policy, player: int) -> tuple[float, Policy]:
     """A best response of one player: its value, and the profile in which he plays it."""
+    policy.game.verify_player(player)
     if not policy.game.hidden:
+        from qdts.solving.positions import position_response
+
         return position_response(policy, player)
     tree = game_tree(policy.game)
     found = respond(tree, aligned(tree, policy), player)

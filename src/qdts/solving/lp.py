@@ -39,7 +39,8 @@ def _cautious_plan(form: SequenceForm, player: int) -> tuple[Reals, float]:
     from scipy.sparse import coo_array, hstack
 
     me, other = form.seats[player], form.seats[1 - player]
-    payoff = form.matrices[player]
+    scale = float(np.abs(form.matrices[player].data).max(initial=0.0)) or 1.0
+    payoff = form.matrices[player] / scale  # HiGHS has absolute tolerances
     mine, theirs = payoff.shape
     sequences = np.arange(mine)
     flow = coo_array(
@@ -74,5 +75,5 @@ def _cautious_plan(form: SequenceForm, player: int) -> tuple[Reals, float]:
         method="highs",
     )
     if not solved.success:
-        raise RuntimeError(f"the linear program of {form.tree.game.spec} was not solved: {solved.message}")
-    return np.maximum(solved.x[:mine], 0.0), float(solved.x[mine])
+        raise InputError(f"the linear program of {form.tree.game.spec} was not solved: {solved.message}")
+    return np.maximum(solved.x[:mine], 0.0), scale * float(solved.x[mine])

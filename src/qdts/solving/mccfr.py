@@ -27,10 +27,11 @@ class SamplingSolver:
         self.regret = np.zeros(len(tree.infosets.action))
         self.total = np.zeros(len(tree.infosets.action))
         self.state = seeded(seed)
+        self.scratch = np.empty((tree.game.max_depth + 1, 2, tree.game.max_branching))
 
     def run(self, iterations: int) -> None:
         """Go on for a number of iterations."""
-        _run(self.tree.histories, self.tree.infosets, self.regret, self.total, self.state, iterations)
+        _run(self.tree.histories, self.tree.infosets, self.regret, self.total, self.state, self.scratch, iterations)
         self.iterations += iterations
 
     def average(self) -> Reals:
@@ -107,12 +108,16 @@ def _traverse(
     return expected
 
 
-@kernel(types.void(HistoriesType, InfoSetsType, float64[::1], float64[::1], StateType, int64))
-def _run(histories: Histories, infosets: InfoSets, regret: Reals, total: Reals, state: State, iterations: int) -> None:
-    depth = np.zeros(len(histories.parent), np.int64)
-    for h in range(1, len(depth)):
-        depth[h] = depth[histories.parent[h]] + 1
-    scratch = np.empty((depth.max() + 1, 2, histories.children.max() + 1))
+@kernel(types.void(HistoriesType, InfoSetsType, float64[::1], float64[::1], StateType, float64[:, :, ::1], int64))
+def _run(
+    histories: Histories,
+    infosets: InfoSets,
+    regret: Reals,
+    total: Reals,
+    state: State,
+    scratch: Reals,
+    iterations: int,
+) -> None:
     for _ in range(iterations):
         for player in range(histories.utility.shape[1]):
             _traverse(histories, infosets, regret, total, state, scratch, 0, 0, player)

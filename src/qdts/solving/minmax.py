@@ -26,8 +26,8 @@ from qdts.solving.tree import hash_view
 
 FREE, EXACT, AT_LEAST, AT_MOST = range(4)
 """What a place of the table holds: nothing, V, or a bound of V from below or above."""
-LEAVES, CHANCES = range(2)
-"""Counters: finished games looked at, chance nodes met (there must be none)."""
+LEAVES, CHANCES, TOO_DEEP = range(3)
+"""Counters: finished games looked at; chance nodes, and nodes deeper than the game says (there must be none)."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Scratch(NamedTuple):
     worlds: Ints  # [D, W]
     moves: Ints  # [D, B]
     returns: Reals  # [P]
-    counters: Ints  # [2]
+    counters: Ints  # [3]
     success: Ints  # [2, actions] how often a move of a player cut off a node; no columns: moves stay in order
     key: Ints  # [table, W]
     known: NDArray[np.int8]  # [table] FREE, EXACT, AT_LEAST or AT_MOST
@@ -85,7 +85,7 @@ def _scratch(game: Game, *, table: int, ordering: bool) -> Scratch:
         np.zeros((depth, game.world_size), np.int64),
         np.zeros((depth, game.max_branching), np.int64),
         np.zeros(game.players),
-        np.zeros(2, np.int64),
+        np.zeros(3, np.int64),
         np.zeros((2, game.num_actions if ordering else 0), np.int64),
         np.zeros((table, game.world_size), np.int64),
         np.zeros(table, np.int8),
@@ -103,6 +103,8 @@ def _search(game: Game, scratch: Scratch, *, pruning: bool) -> Outcome:
             found = _min_max(game.kernels, game.rules, scratch, 0)
         if scratch.counters[CHANCES]:
             raise InputError(f"min-max needs a game without chance, {game.spec} has some")
+        if scratch.counters[TOO_DEEP]:
+            raise InputError(f"{game.spec}: a history is longer than max_depth={game.max_depth}")
         return float(found)
 
     world = game.initial()
@@ -125,6 +127,18 @@ def _end(game: Any, rules: Ints, s: Scratch, depth: int) -> float:
 
 
 @kernel()
+def _can_go_on(s: Scratch, depth: int, mover: int) -> bool:
+    """Whether a node may have children; counted if not."""
+    if mover == CHANCE:
+        s.counters[CHANCES] += 1
+    elif depth + 1 == len(s.worlds):
+        s.counters[TOO_DEEP] += 1
+    else:
+        return True
+    return False
+
+
+@kernel()
 def _descend(game: Any, rules: Ints, s: Scratch, depth: int, action: int) -> None:
     """Write the world after an action one row below."""
     s.worlds[depth + 1] = s.worlds[depth]
@@ -136,8 +150,7 @@ def _min_max(game: Any, rules: Ints, s: Scratch, depth: int) -> float:
     mover = game.mover(rules.ctypes, s.worlds[depth].ctypes)
     if mover == TERMINAL:
         return _end(game, rules, s, depth)
-    if mover == CHANCE:
-        s.counters[CHANCES] += 1
+    if not _can_go_on(s, depth, mover):
         return 0.0
     best = -np.inf if mover == 0 else np.inf
     for k in range(game.legal(rules.ctypes, s.worlds[depth].ctypes, s.moves[depth].ctypes)):
@@ -152,7 +165,7 @@ def _remembered(s: Scratch, depth: int) -> int:
     """The place of the position in the table, or -1 where it is not there."""
     if len(s.known) == 0:
         return -1
-    place = hash_view(s.worlds[depth]) & (len(s.known) - 1)
+    place = hash_view(s.worlds[depth], 0) & (len(s.known) - 1)
     if s.known[place] == FREE:
         return -1
     for i in range(s.worlds.shape[1]):
@@ -166,7 +179,7 @@ def _remember(s: Scratch, depth: int, known: int, value: float, best: int) -> No
     """Put a position into the table, whatever stood there."""
     if len(s.known) == 0:
         return
-    place = hash_view(s.worlds[depth]) & (len(s.known) - 1)
+    place = hash_view(s.worlds[depth], 0) & (len(s.known) - 1)
     s.key[place] = s.worlds[depth]
     s.known[place] = known
     s.value[place] = value
@@ -193,8 +206,7 @@ def _alpha_beta(game: Any, rules: Ints, s: Scratch, depth: int, alpha: float, be
     mover = game.mover(rules.ctypes, s.worlds[depth].ctypes)
     if mover == TERMINAL:
         return _end(game, rules, s, depth)
-    if mover == CHANCE:
-        s.counters[CHANCES] += 1
+    if not _can_go_on(s, depth, mover):
         return 0.0
     place, first = _remembered(s, depth), -1
     if place >= 0:

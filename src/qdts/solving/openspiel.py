@@ -35,7 +35,11 @@ def from_openspiel(game: Game, policy: Any) -> Policy:
     tree = game_tree(game)
     sets = tree.infosets
     probability = np.zeros(len(sets.action))
+    seen: set[int] = set()
     for infoset, state in _decisions(tree, find_openspiel(game.spec)):
+        if infoset in seen:
+            continue
+        seen.add(infoset)
         given = policy.action_probabilities(state)
         for s in range(sets.offset[infoset], sets.offset[infoset + 1]):
             probability[s] = given.get(int(sets.action[s]), 0.0)
@@ -43,18 +47,19 @@ def from_openspiel(game: Game, policy: Any) -> Policy:
 
 
 def _decisions(tree: GameTree, theirs: Any) -> Iterator[tuple[int, Any]]:
-    """Each information set once, with one of its states in OpenSpiel."""
+    """Every history at which a player moves: its information set, and its state in OpenSpiel.
+
+    All of them, since OpenSpiel may tell histories apart that share a view of ours.
+    """
     histories = tree.histories
-    seen: set[int] = set()
     stack = [(0, theirs.new_initial_state())]
     while stack:
         h, state = stack.pop()
-        infoset = int(histories.infoset[h])
-        if infoset >= 0 and infoset not in seen:
-            seen.add(infoset)
-            yield infoset, state
         if histories.mover[h] == TERMINAL:
             continue
+        infoset = int(histories.infoset[h])
+        if infoset >= 0:
+            yield infoset, state
         first = int(histories.first[h])
         stack.extend(
             (c, state.child(int(histories.action[c]))) for c in range(first, first + int(histories.children[h]))

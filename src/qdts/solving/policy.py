@@ -56,7 +56,7 @@ class Policy:
 
     def __call__(self, view: Ints) -> dict[int, float]:
         """The probability of each legal action at a view."""
-        i = self._index.get(np.ascontiguousarray(view, np.int64).tobytes())
+        i = self._index.get(self.game.verify_vector(view).tobytes())
         if i is None:
             raise InputError(f"the policy for {self.game.spec} has no view {self.game.layout.write(view)}")
         of = slice(self.offset[i], self.offset[i + 1])
@@ -99,13 +99,18 @@ def uniform(tree: GameTree) -> Reals:
     return np.repeat(1.0 / counts, counts)
 
 
-def aligned(tree: GameTree, policy: Policy) -> Reals:
-    """A policy's probabilities in the order of a tree's information sets."""
-    if policy.game is not tree.game and (policy.game.spec, policy.game.version) != (tree.game.spec, tree.game.version):
+def verify_game(policy: Policy, game: Game) -> None:
+    """Raise an InputError unless a policy is for this game."""
+    if policy.game is not game and (policy.game.spec, policy.game.version) != (game.spec, game.version):
         raise InputError(
             f"the policy is for {policy.game.spec} version {policy.game.version}, "
-            f"expected {tree.game.spec} version {tree.game.version}"
+            f"expected {game.spec} version {game.version}"
         )
+
+
+def aligned(tree: GameTree, policy: Policy) -> Reals:
+    """A policy's probabilities in the order of a tree's information sets."""
+    verify_game(policy, tree.game)
     sets = tree.infosets
     if policy.views is sets.views:
         return policy.probability
@@ -172,7 +177,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
                 f"'{path}' has format {meta['format']} {meta['format_version']}, expected {FORMAT} {FORMAT_VERSION}"
             )
         meta["info"] = dict(meta.get("info") or {})
-    except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(f"the meta data of policy file '{path}' are malformed ({error!r})") from error
     for name, (kind, axes) in ARRAYS.items():
         if entries[name].dtype != kind or entries[name].ndim != axes:
@@ -196,6 +203,8 @@ def _verify(policy: Policy, path: Path) -> None:
     )
     if not shapes_fit:
         raise InputError(f"the arrays of policy file '{path}' do not fit together or not {policy.game.spec}")
+    if not policy.game.layout.holds(policy.views):
+        raise InputError(f"policy file '{path}' holds a view with a slot that {policy.game.spec} can't have")
     if not np.isfinite(p).all() or (p < 0).any():
         raise InputError(f"policy file '{path}' holds a probability that is negative or not a number")
     sums = np.add.reduceat(p, offset[:-1]) if count else np.ones(0)

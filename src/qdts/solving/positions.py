@@ -27,15 +27,16 @@ from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
 from qdts.kernels import Ints, Reals, kernel
 from qdts.solving.policy import Policy
-from qdts.solving.tree import NONE, find_views, probe_view
+from qdts.solving.tree import NONE, broken_rules, find_views, probe_view, sums_to_one
 
 DEFAULT_LIMIT = 20_000_000
 TOLERANCE = 1e-13
 """Value iteration stops when no value moves by more."""
 MOST_SWEEPS = 100_000
 
-DONE, FULL, LOST = range(3)
-"""What `_expand` says: every position is in; the arrays are full; a mover has nothing to do."""
+DONE, FULL, LOST, BAD_CHANCE = range(4)
+"""What `_expand` says: every position is in; the arrays are full; a mover has nothing to do; chance does not sum
+to one."""
 POSITIONS, EXPANDED, EDGES = range(3)
 """Registers: how many positions are known, how many of them have their edges, how many edges there are."""
 
@@ -86,11 +87,17 @@ def optimal_play(game: Game, *, limit: int = DEFAULT_LIMIT) -> Optimum:
     return Optimum(game, graph, values, _policy(game, graph, chosen))
 
 
+def position_values(policy: Policy) -> Reals:
+    """Every player's expected return from the start. float64[P]"""
+    game, graph = policy.game, position_graph(policy.game)
+    return iterate(game, graph, _edges(graph, policy), np.zeros(game.players, np.bool_))[0][0]
+
+
 def position_gains(policy: Policy) -> Reals:
     """What each player could gain by a best response. float64[P]"""
     game, graph = policy.game, position_graph(policy.game)
     q = _edges(graph, policy)
-    value = iterate(game, graph, q, np.zeros(game.players, np.bool_))[0][0]
+    value = position_values(policy)
     best = [iterate(game, graph, q, np.arange(game.players) == i)[0][0, i] for i in range(game.players)]
     return np.array(best) - value
 
@@ -119,9 +126,8 @@ def position_graph(game: Game, limit: int = DEFAULT_LIMIT) -> Graph:
         if registers[POSITIONS] > limit:
             raise InputError(f"{game.spec} has more than {limit:,} positions: too many; give smaller parameters")
         graph, table = _grown(game, graph, registers)
-    if status == LOST:
-        where = game.layout.write(graph.worlds[registers[EXPANDED]])
-        raise InputError(f"{game.spec}: whoever moves at {where} has nothing to choose from, expected an action")
+    if status != DONE:
+        raise broken_rules(game, graph.worlds[registers[EXPANDED]], status == BAD_CHANCE)
     n, e = int(registers[POSITIONS]), int(registers[EDGES])
     return Graph(
         graph.worlds[:n].copy(),
@@ -159,12 +165,12 @@ def _edges(graph: Graph, policy: Policy) -> Reals:
         raise InputError(f"the policy for {policy.game.spec} lacks the view {policy.game.layout.write(missing)}")
     q = graph.probability.copy()
     counts = np.diff(graph.first)[deciding]
-    if (np.diff(policy.offset)[found] != counts).any():
-        raise InputError(f"the policy for {policy.game.spec} has other legal actions than the game")
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    q[np.repeat(graph.first[deciding], counts) + within] = policy.probability[
-        np.repeat(policy.offset[found], counts) + within
-    ]
+    edges, slots = (np.repeat(x, counts) + within for x in (graph.first[deciding], policy.offset[found]))
+    same = (np.diff(policy.offset)[found] == counts).all()
+    if not same or (policy.action[slots] != graph.action[edges]).any():
+        raise InputError(f"the policy for {policy.game.spec} has other legal actions than the game")
+    q[edges] = policy.probability[slots]
     return q
 
 
@@ -215,9 +221,11 @@ def _expand(game: Any, rules: Ints, graph: Graph, table: NDArray[np.int32], regi
             game.returns(rules.ctypes, world.ctypes, graph.utility[s].ctypes)
         elif mover == CHANCE:
             count = game.chance(rules.ctypes, world.ctypes, choices.ctypes, chances.ctypes)
+            if not sums_to_one(chances, count):
+                return BAD_CHANCE
         else:
             count = game.legal(rules.ctypes, world.ctypes, choices.ctypes)
-        if mover != TERMINAL and count <= 0:
+        if mover >= 0 and count <= 0:
             return LOST
         for k in range(count):
             after = graph.worlds[known]

@@ -14,7 +14,7 @@ from qdts.games.game import Game
 from qdts.interrupt import interruptible
 from qdts.kernels import Reals
 from qdts.solving.best_response import best_response_gains
-from qdts.solving.policy import Policy, aligned, game_tree, policy_on
+from qdts.solving.policy import Policy, aligned, game_tree, policy_on, verify_game
 from qdts.solving.regret import SCHEDULES
 from qdts.solving.tree import GameTree
 from qdts.solving.values import history_values
@@ -99,6 +99,7 @@ def nash_conv(game: Game, policy: Policy) -> float:
     For two players exploitability is half of this.
     """
     if not game.hidden:
+        verify_game(policy, game)
         return float(best_response_gains(policy).sum())
     tree = game_tree(game)
     return measure(tree, aligned(tree, policy))
@@ -155,8 +156,10 @@ def solve(
     """
     if algorithm not in ALGORITHMS:
         raise unknown("algorithm", algorithm, ALGORITHMS)
-    if iterations < 1:
-        raise InputError(f"iterations={iterations}, expected at least 1")
+    if not isinstance(game, Game):
+        raise InputError(f"solve({game!r}, ...): expected a game, as load_game gives it")
+    if not isinstance(iterations, int) or iterations < 1:
+        raise InputError(f"iterations={iterations}, expected a whole number of at least 1")
     if tolerance is not None and not tolerance >= 0:
         raise InputError(f"tolerance={tolerance}, expected a number of at least 0")
     if algorithm in SEARCHES:
@@ -213,8 +216,9 @@ def _solve_program(tree: GameTree) -> Solution:
     from qdts.solving import lp
     from qdts.solving.sequence_form import sequence_form
 
+    form = sequence_form(tree)
     start = time.perf_counter()
-    probability, _ = lp.equilibrium(sequence_form(tree))
+    probability, _ = lp.equilibrium(form)
     seconds = time.perf_counter() - start
     values = history_values(tree, probability)[0]
     return _exact("lp", policy_on(tree, probability), values, seconds)
@@ -223,10 +227,12 @@ def _solve_program(tree: GameTree) -> Solution:
 def _search(game: Game, algorithm: str) -> Solution:
     from qdts.solving import minmax, positions
 
-    start = time.perf_counter()
     if algorithm == "value-iteration":
+        positions.position_graph(game)
+        start = time.perf_counter()
         optimum = positions.optimal_play(game)
         return _exact(algorithm, optimum.policy, optimum.values[0], time.perf_counter() - start)
+    start = time.perf_counter()
     outcome = (minmax.min_max if algorithm == "min-max" else minmax.alpha_beta)(game)
     seconds = time.perf_counter() - start
     values = np.array([outcome.value, 0.0 - outcome.value])

@@ -31,9 +31,10 @@ from qdts.kernels import Ints, Reals, kernel
 NONE = -1
 """No parent, no information set, no children."""
 
-DONE, ENTERED, FULL, BAD_CHANCE, NO_ACTIONS, TOO_DEEP = range(6)
+DONE, ENTERED, FULL, BAD_CHANCE, NO_ACTIONS, TOO_DEEP, TOLD_APART = range(7)
 """What the walk says: finished; a node's children are to be visited; arrays full; chance does not sum to one; a
-mover with nothing to do; a history longer than the game's `max_depth`. A fault leaves the machine where it is."""
+mover with nothing to do; a history longer than the game's `max_depth`; legal actions that are not those of another
+history with the same view. A fault leaves the machine where it is."""
 
 DEPTH, HISTORIES, INFOSETS, SLOTS = range(4)
 """Registers of the machine: depth of the node at hand (-1: not begun), and how much of each axis is in use."""
@@ -152,9 +153,9 @@ def enumerate_game(
         if used[HISTORIES] > limit:
             raise InputError(
                 f"{game.spec} has more than {limit:,} histories ({used[HISTORIES]:,} and {used[INFOSETS]:,} "
-                "information sets so far): too large to enumerate; give smaller parameters or a higher limit"
+                "information sets so far): too large to enumerate; give smaller parameters"
             )
-        histories, infosets, machine = _grow(game, histories, infosets, machine)
+        histories, infosets, machine = _grow(game, histories, infosets, machine, limit + game.max_branching)
     n, i, a = (int(used[k]) for k in (HISTORIES, INFOSETS, SLOTS))
     return GameTree(
         game,
@@ -210,15 +211,15 @@ def _allocate(game: Game, histories: int = 1 << 14, infosets: int = 1 << 10) -> 
 
 
 def _grow(
-    game: Game, histories: Histories, infosets: InfoSets, machine: Machine
+    game: Game, histories: Histories, infosets: InfoSets, machine: Machine, most: int
 ) -> tuple[Histories, InfoSets, Machine]:
-    """Copies with twice the room in every axis that is more than half full."""
+    """Copies with twice the room in every axis that is more than half full, but for at most so many histories."""
     used = machine.registers
 
-    def larger(old: NDArray[Any], fill: int, full: bool) -> NDArray[Any]:
+    def larger(old: NDArray[Any], fill: int, full: bool, most: float = np.inf) -> NDArray[Any]:
         if not full:
             return old
-        new = np.full((2 * len(old), *old.shape[1:]), fill, old.dtype)
+        new = np.full((int(min(2 * len(old), max(most, len(old)))), *old.shape[1:]), fill, old.dtype)
         new[: len(old)] = old
         return new
 
@@ -227,7 +228,7 @@ def _grow(
     more_a = 2 * used[SLOTS] > len(infosets.action)
     fills = (NONE, NONE, 0, NONE, NONE, 0, NONE, 1, 0)
     arrays: tuple[NDArray[Any], ...] = tuple(histories)
-    histories = Histories(*(larger(x, f, more_h) for x, f in zip(arrays, fills, strict=True)))
+    histories = Histories(*(larger(x, f, more_h, most) for x, f in zip(arrays, fills, strict=True)))
     infosets = InfoSets(
         larger(infosets.views, 0, more_i),
         larger(infosets.owner, 0, more_i),
@@ -250,22 +251,31 @@ def _trimmed(array: NDArray[Any], n: int) -> NDArray[Any]:
     return array[:n] if len(array) < 2 * n else array[:n].copy()
 
 
-def _fault(game: Game, machine: Machine, status: int) -> InputError:
-    depth = int(machine.registers[DEPTH])
-    world = machine.worlds[depth]
+def broken_rules(game: Game, world: Ints, chance: bool) -> InputError:
+    """The error for a world at which chance does not sum to one, or a mover has nothing to do."""
     where = game.layout.write(world)
-    if status == BAD_CHANCE:
+    if chance:
         total = sum(p for _, p in game.chance(world))
         return InputError(f"{game.spec}: the chance distribution at {where} sums to {total!r}, expected 1")
-    if status == NO_ACTIONS:
-        return InputError(f"{game.spec}: whoever moves at {where} has nothing to choose from, expected an action")
+    return InputError(f"{game.spec}: whoever moves at {where} has nothing to choose from, expected an action")
+
+
+def _fault(game: Game, machine: Machine, status: int) -> InputError:
+    world = machine.worlds[int(machine.registers[DEPTH])]
+    where = game.layout.write(world)
+    if status in (BAD_CHANCE, NO_ACTIONS):
+        return broken_rules(game, world, status == BAD_CHANCE)
+    if status == TOLD_APART:
+        return InputError(
+            f"{game.spec}: the legal actions at {where} differ from those of another world with the same view"
+        )
     return InputError(f"{game.spec}: a history is longer than max_depth={game.max_depth} at {where}")
 
 
-@kernel(int64(int64[::1]))
-def hash_view(view: Ints) -> int:
-    """A 64-bit hash of a view."""
-    h = np.uint64(0x9E3779B97F4A7C15)
+@kernel(int64(int64[::1], int64))
+def hash_view(view: Ints, seed: int) -> int:
+    """A hash of 63 bits; seeds give independent ones."""
+    h = np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
     for i in range(view.shape[0]):
         h = (h ^ np.uint64(view[i])) * np.uint64(0xFF51AFD7ED558CCD)
         h ^= h >> np.uint64(32)
@@ -276,7 +286,7 @@ def hash_view(view: Ints) -> int:
 def probe_view(views: Ints, table: NDArray[np.int32], view: Ints) -> int:
     """The place of a view in the table: where it stands, or the free place where it belongs."""
     mask = table.shape[0] - 1
-    place = hash_view(view) & mask
+    place = hash_view(view, 0) & mask
     while table[place] != NONE:
         known = views[table[place]]
         same = True
@@ -314,13 +324,27 @@ def _has_room(histories: Histories, infosets: InfoSets, machine: Machine) -> boo
 
 
 @kernel()
+def _same_actions(infosets: InfoSets, i: int, choices: Ints, n: int) -> bool:
+    """Whether an information set has just these actions."""
+    offset = infosets.offset[i]
+    same = infosets.offset[i + 1] - offset == n
+    if same:
+        for k in range(n):
+            same &= infosets.action[offset + k] == choices[k]
+    return bool(same)
+
+
+@kernel()
 def _enter_infoset(infosets: InfoSets, machine: Machine, mover: int, n: int) -> int:
-    """The number of the information set whose view and n actions are at hand; it is added if it is new."""
+    """The number of the information set whose view and n actions are at hand; it is added if it is new.
+
+    A negated fault if it is known with other actions.
+    """
     r = machine.registers
     place = probe_view(infosets.views, machine.table, machine.seen)
     found = machine.table[place]
     if found != NONE:
-        return found
+        return found if _same_actions(infosets, found, machine.choices, n) else -TOLD_APART
     i = r[INFOSETS]
     machine.table[place] = i
     infosets.views[i] = machine.seen
@@ -334,18 +358,22 @@ def _enter_infoset(infosets: InfoSets, machine: Machine, mover: int, n: int) -> 
 
 
 @kernel()
+def sums_to_one(probabilities: Reals, count: int) -> bool:
+    """Whether the first entries are a distribution."""
+    total = 0.0
+    for k in range(count):
+        total += probabilities[k]
+    return bool(abs(total - 1.0) < 1e-9)
+
+
+@kernel()
 def _choices(game: Any, rules: Ints, machine: Machine, world: Ints, mover: int) -> int:
     """Write what the mover may do into the machine's scratch; return how many, or a negated fault."""
     if mover != CHANCE:
         n = game.legal(rules.ctypes, world.ctypes, machine.choices.ctypes)
         return n if n > 0 else -NO_ACTIONS
     n = game.chance(rules.ctypes, world.ctypes, machine.choices.ctypes, machine.chances.ctypes)
-    total = 0.0
-    for k in range(n):
-        total += machine.chances[k]
-    if n <= 0:
-        return -NO_ACTIONS
-    return n if abs(total - 1.0) < 1e-9 else -BAD_CHANCE
+    return n if sums_to_one(machine.chances, n) else -BAD_CHANCE
 
 
 @kernel()
@@ -369,7 +397,10 @@ def _enter(game: Any, rules: Ints, histories: Histories, infosets: InfoSets, mac
         for i in range(world.shape[0]):
             machine.seen[i] = world[i]
         game.redact(rules.ctypes, machine.seen.ctypes, mover)
-        histories.infoset[h] = _enter_infoset(infosets, machine, mover, n)
+        infoset = _enter_infoset(infosets, machine, mover, n)
+        if infoset < 0:
+            return -infoset
+        histories.infoset[h] = infoset
     if depth >= machine.worlds.shape[0] - 1:
         return TOO_DEEP
     if depth >= max_depth:

@@ -18,6 +18,10 @@ from qdts.solving.tree import NONE, GameTree, Histories, HistoriesType
 
 def expected_values(policy: Policy) -> Reals:
     """Every player's expected return from the start. float64[P]"""
+    if not policy.game.hidden:
+        from qdts.solving.positions import position_values
+
+        return position_values(policy)
     tree = game_tree(policy.game)
     return history_values(tree, aligned(tree, policy))[0].copy()
 

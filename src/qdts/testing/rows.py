@@ -6,6 +6,7 @@ import numpy as np
 from numba import int64, types
 
 from qdts.kernels import Ints, kernel
+from qdts.solving.tree import hash_view
 
 FREE = -1
 """A place of the hash table that is not taken."""
@@ -25,16 +26,6 @@ def find(rows: Ints, wanted: Ints) -> Ints:
     return first[number[len(rows) :]]
 
 
-@kernel(int64(int64[::1], int64))
-def _hash(row: Ints, seed: int) -> int:
-    """A hash of 63 bits."""
-    h = np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
-    for i in range(row.shape[0]):
-        h = (h ^ np.uint64(row[i])) * np.uint64(0xFF51AFD7ED558CCD)
-        h ^= h >> np.uint64(32)
-    return int(h >> np.uint64(1))
-
-
 @kernel(types.boolean(int64[::1], int64[::1]))
 def _equal(one: Ints, other: Ints) -> bool:
     same = True
@@ -49,7 +40,7 @@ def _distinct(rows: Ints, table: Ints, number: Ints, first: Ints) -> int:
     mask = table.shape[0] - 1
     classes = 0
     for i in range(rows.shape[0]):
-        place = _hash(rows[i], 0) & mask
+        place = hash_view(rows[i], 0) & mask
         while table[place] != FREE and not _equal(rows[first[table[place]]], rows[i]):
             place = (place + 1) & mask
         if table[place] == FREE:
@@ -64,5 +55,5 @@ def _distinct(rows: Ints, table: Ints, number: Ints, first: Ints) -> int:
 def fingerprint(rows: Ints, out: Ints) -> None:
     """Write two independent hashes of every row, int64[N, 2]: they tell apart rows that are too long to keep."""
     for i in range(rows.shape[0]):
-        out[i, 0] = _hash(rows[i], 1)
-        out[i, 1] = _hash(rows[i], 0x2545F4914F6CDD1D)
+        out[i, 0] = hash_view(rows[i], 1)
+        out[i, 1] = hash_view(rows[i], 0x2545F4914F6CDD1D)
