@@ -1,7 +1,7 @@
 """Rules that many games share, and helpers for writing one's own.
 
-A game that hides nothing needs neither `redact` nor the three functions on holes; a game whose actions are
-whole needs no `midway`; a game without chance needs no `chance`.
+A game that hides nothing needs neither `redact` nor the three functions on holes, and one from whose holes nothing
+else follows needs no `fill`; a game whose actions are whole needs no `midway`; a game without chance needs no `chance`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def values(rules: Ints, view: Ints, hole: int, values: Ints, weights: Reals) -> 
 
 @rule
 def fill(rules: Ints, view: Ints, hole: int, value: int) -> None:
-    """Nothing is hidden."""
+    """The hole holds one more than the value, 0 standing for empty, and nothing else follows from it."""
+    view[hole] = value + 1
 
 
 @rule

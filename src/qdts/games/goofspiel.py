@@ -443,12 +443,6 @@ def count_bits(cards: int) -> int:
 
 
 @rule
-def fill(rules: Ints, view: Ints, hole: int, value: int) -> None:
-    """Nothing else follows from a bid."""
-    view[hole] = value + 1
-
-
-@rule
 def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
     """Whose point of view it is, who moves, point cards, winners, hands and bids. DONE follows from the winners."""
     n, cards = rules[PLAYERS], rules[CARDS]

@@ -132,12 +132,6 @@ def values(rules: Ints, view: Ints, hole: int, values: Ints, weights: Reals) -> 
 
 
 @rule
-def fill(rules: Ints, view: Ints, hole: int, value: int) -> None:
-    """Nothing else follows from a card."""
-    view[hole] = value + 1
-
-
-@rule
 def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
     """Whose point of view it is, the cards, and every move. TURN and BETTOR follow from these."""
     n = rules[PLAYERS]

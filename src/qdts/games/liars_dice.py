@@ -224,12 +224,6 @@ def die_values(rules: Ints, view: Ints, hole: int, values: Ints, weights: Reals)
 
 
 @rule
-def fill(rules: Ints, view: Ints, hole: int, value: int) -> None:
-    """Nothing else follows from a die or a quantity."""
-    view[hole] = value + 1
-
-
-@rule
 def midway(rules: Ints, world: Ints) -> int:
     """Between the quantity and the face of a split bid."""
     return 1 if rules[SPLIT] and world[rules[QUANTITY]] != 0 else 0

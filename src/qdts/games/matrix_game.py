@@ -94,12 +94,6 @@ def values(rules: Ints, view: Ints, hole: int, values: Ints, weights: Reals) -> 
 
 
 @rule
-def fill(rules: Ints, view: Ints, hole: int, value: int) -> None:
-    """Nothing else follows from the row."""
-    view[hole] = value + 1
-
-
-@rule
 def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
     """Whose point of view it is, the row and the column."""
     at = one_hot(out, 0, player, 2)
