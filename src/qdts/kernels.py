@@ -55,7 +55,7 @@ def compiled(function: F, *, signature: Any = None, **options: bool) -> F:
     """A numba dispatcher that caches in `cache_folder`, or the function itself where the JIT is switched off.
 
     Divisions follow IEEE (no exceptions), and the interpreter's lock is free while it runs. Options leave out what
-    numba would make besides: wrappers that nobody calls cost a third of the time to compile a game.
+    numba would make besides: wrappers that nobody calls cost a quarter of the time to compile a game.
     """
     if config.DISABLE_JIT:
         return function

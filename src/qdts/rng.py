@@ -9,7 +9,7 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from qdts.kernels import kernel
+from qdts.kernels import Reals, kernel
 
 State = NDArray[np.uint64]
 """uint64[1]"""
@@ -34,3 +34,14 @@ def uniform(state: State) -> float:
     z = (z ^ (z >> np.uint64(27))) * MIX_2
     z ^= z >> np.uint64(31)
     return float(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@kernel()
+def sampled(probabilities: Reals, count: int, state: State) -> int:
+    """One of the first `count` entries, each with its probability; the state moves on."""
+    u = uniform(state)
+    for k in range(count - 1):
+        u -= probabilities[k]
+        if u < 0.0:
+            return k
+    return count - 1

@@ -4,7 +4,7 @@ A *world* is a full state of a game, a vector of int64 slots of fixed length, ea
 what one player knows: the same vector with every slot that he does not know set to UNKNOWN; each such slot
 is a *hole*. `docs/games.md` says what each function promises and how larger games fit.
 
-The functions take raw pointers (index them, don't slice them): passing a whole array costs five times as
+The functions take raw pointers (index them, don't slice them): passing whole arrays costs more than twice as
 much, and plain C pointers let any caller in, compiled or not.
 
     rules   what `Game.rules` holds: the parameters of this game as integers (`real` reads a float among them)

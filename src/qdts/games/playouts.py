@@ -10,7 +10,7 @@ from numba import float64, int64
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
 from qdts.kernels import Ints, Reals, kernel
-from qdts.rng import State, StateType, seeded, uniform
+from qdts.rng import State, StateType, sampled, seeded, uniform
 
 
 class Playouts(NamedTuple):
@@ -31,16 +31,6 @@ def play_randomly(game: Game, games: int, *, seed: int = 0, world: Ints | None =
     return Playouts(games, int(steps), total / max(games, 1))
 
 
-@kernel()
-def drawn(probabilities: Reals, count: int, u: float) -> int:
-    """The entry that a number from [0, 1) falls on when each is as wide as its probability."""
-    for k in range(count - 1):
-        u -= probabilities[k]
-        if u < 0.0:
-            return k
-    return count - 1
-
-
 @kernel(int64(KernelsType, RulesType, int64[::1], int64, int64, StateType, float64[::1]))
 def _play(game: Any, rules: Ints, start: Ints, branching: int, games: int, state: State, total: Reals) -> int:
     world, choices = start.copy(), np.zeros(branching, np.int64)
@@ -56,7 +46,7 @@ def _play(game: Any, rules: Ints, start: Ints, branching: int, games: int, state
                 break
             if mover == CHANCE:
                 count = game.chance(rules_at, world_at, choices_at, chances_at)
-                k = drawn(chances, count, uniform(state))
+                k = sampled(chances, count, state)
             else:
                 count = game.legal(rules_at, world_at, choices_at)
                 k = int(uniform(state) * count)

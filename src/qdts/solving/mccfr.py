@@ -11,8 +11,7 @@ from numba import float64, int64, types
 
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.kernels import Reals, kernel
-from qdts.rng import State, StateType, seeded
-from qdts.rng import uniform as draw
+from qdts.rng import State, StateType, sampled, seeded
 from qdts.solving.policy import uniform
 from qdts.solving.sweeps import normalised
 from qdts.solving.tree import GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
@@ -57,17 +56,6 @@ def _match(infosets: InfoSets, i: int, regret: Reals, choice: Reals) -> None:
         choice[a] = choice[a] / norm if norm > 0.0 else 1.0 / n
 
 
-@kernel()
-def _sampled(probability: Reals, n: int, state: State) -> int:
-    """One of n entries, each with its probability."""
-    u = draw(state)
-    for a in range(n - 1):
-        u -= probability[a]
-        if u < 0.0:
-            return a
-    return n - 1
-
-
 @kernel(
     float64(HistoriesType, InfoSetsType, float64[::1], float64[::1], StateType, float64[:, :, ::1], int64, int64, int64)
 )
@@ -88,7 +76,7 @@ def _traverse(
         return histories.utility[h, player]
     choice, value = scratch[depth, 0], scratch[depth, 1]
     if mover == CHANCE:
-        c = first + _sampled(histories.probability[first : first + n], n, state)
+        c = first + sampled(histories.probability[first : first + n], n, state)
         return _traverse(histories, infosets, regret, total, state, scratch, c, depth + 1, player)
     i = histories.infoset[h]
     offset = infosets.offset[i]
@@ -97,7 +85,7 @@ def _traverse(
         if mover == (player + 1) % histories.utility.shape[1]:
             for a in range(n):
                 total[offset + a] += choice[a]
-        c = first + _sampled(choice, n, state)
+        c = first + sampled(choice, n, state)
         return _traverse(histories, infosets, regret, total, state, scratch, c, depth + 1, player)
     expected = 0.0
     for a in range(n):

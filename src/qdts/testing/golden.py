@@ -24,6 +24,7 @@ from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.games.registry import family_names, find_family, load_game
 from qdts.kernels import Ints, Reals
+from qdts.solving.policy import uniform
 from qdts.solving.tree import NONE, GameTree, enumerate_game
 from qdts.solving.values import history_values
 from qdts.testing import batch
@@ -78,7 +79,7 @@ def _counts(game: Game) -> Iterator[str]:
     for player in range(game.players):
         yield f"information sets of player {player}: {np.count_nonzero(tree.infosets.owner == player)}"
     yield f"deepest history: {_deepest(tree)}"
-    yield f"returns of the uniform random policy{within}: {_numbers(history_values(tree, _uniform(tree))[0])}"
+    yield f"returns of the uniform random policy{within}: {_numbers(history_values(tree, uniform(tree))[0])}"
 
 
 def _tree(game: Game) -> tuple[GameTree, str]:
@@ -89,12 +90,6 @@ def _tree(game: Game) -> tuple[GameTree, str]:
     while batch.count_histories(game, depth + 1, PART_LIMIT) <= PART_LIMIT:
         depth += 1
     return enumerate_game(game, limit=PART_LIMIT, max_depth=depth), f" to depth {depth}"
-
-
-def _uniform(tree: GameTree) -> Reals:
-    """The policy that chooses evenly, float64[A]."""
-    widths = np.diff(tree.infosets.offset)
-    return np.repeat(1 / widths, widths)
 
 
 def _deepest(tree: GameTree) -> int:
