@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numba import float64
 from scipy.optimize import linprog
 
 from naive import expected_return
@@ -14,8 +15,8 @@ from qdts import load_game
 from qdts.games import Game
 from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.games.interface import NO_HOLE
-from qdts.kernels import Ints
-from qdts.rng import State, seeded
+from qdts.kernels import Ints, kernel
+from qdts.rng import State, StateType, seeded, uniform
 from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL, Answer, Evaluator, Query
 from qdts.search.options import Options, named
 from search.naive_evaluators import Drawing, Exact, Hashed, Uniform, mixed_strategy
@@ -270,6 +271,33 @@ def test_a_guide_replaces_the_prior_in_puct_alone() -> None:
     assert [e.prior for e in guided.top.edges] == [0.5, 0.5]
 
 
+def test_puct_counts() -> None:
+    """Where every value is 0 the largest P(e) / (1 + N(e)) is chosen; the first visit, when √ΣN is 0, draws from P."""
+    game = load_game("tic_tac_toe")
+
+    class Rising(Uniform):
+        def answer(self, query: Query, state: State) -> Answer:
+            prior = np.arange(9.0, 9.0 + len(query.choices))
+            return super().answer(query, state)._replace(prior=prior / prior.sum())
+
+    twin = Twin(game, named("puct"), Rising(game), 1)
+    root = twin.search(game.initial(), 0, 1)
+    assert root.n_mixed == 1
+    counts = np.array([e.n for e in root.edges])
+    for _ in range(20):
+        twin.visit()
+        counts[np.argmax(np.arange(9.0, 18.0) / (1 + counts))] += 1
+        assert [e.n for e in root.edges] == list(counts)
+
+
+def test_a_mirror_of_step_0_only_evaluates_simulated_players() -> None:
+    for step, visited in ((0.0, False), (2.0, True)):
+        twin = searched("leduc_poker", named("mmds", step=step), 60)
+        spawned = [n.spawned for n in twin.nodes() if n.spawned is not None]
+        assert spawned
+        assert all(n.evaluated and (n.visits > 0) == visited for n in spawned)
+
+
 class Written:
     """Answers written down by kind, player and pending action, for examples worked out by hand."""
 
@@ -423,6 +451,16 @@ def test_a_seed_decides_everything() -> None:
 
     for evaluator in (Hashed(game, 1), Drawing(game, Hashed(game, 1))):
         assert run(1, evaluator) == run(1, evaluator) != run(2, evaluator)
+
+
+@kernel(float64(StateType))
+def compiled_number(state: State) -> float:
+    return uniform(state)
+
+
+def test_the_stream_is_that_of_kernels() -> None:
+    here, there = seeded(-5), seeded(-5)
+    assert [number(here) for _ in range(100)] == [compiled_number(there) for _ in range(100)]
 
 
 def test_formulas() -> None:
