@@ -12,9 +12,10 @@ import qdts
 
 PACKAGE = Path(qdts.__file__).parent
 ORDER = [
-    {"errors", "files", "interrupt", "kernels", "rng"},  # the foundation
+    {"errors", "files", "interrupt", "kernels", "pointers", "rng"},  # the foundation
     {"games"},
     {"solving"},
+    {"search"},
     {"testing"},
     {"cli", "__main__", "__init__"},
 ]

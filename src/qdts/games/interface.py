@@ -74,6 +74,7 @@ class FunctionPointer(types.WrapperAddressProtocol):  # type: ignore[misc]
         compiled = dispatcher.get_compile_result(signature)
         self._keep_alive = compiled
         self._signature = signature
+        self.dispatcher = dispatcher
         self.address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
         if not self.address:
             raise TypeError(f"'{dispatcher.__name__}' can't be called through a pointer: decorate it with @rule")

@@ -1,0 +1,34 @@
+"""Raw pointers in kernels: rows of arrays without what arrays cost, a reference count at every call.
+
+A pointer is indexed like an array of one axis, `p[i]`. It keeps nothing alive and knows no length: the array that it
+points into must outlive the kernel that uses it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def pointer(typing: Any, array: Any, offset: Any) -> Any:
+    """A pointer to the element `offset` of a contiguous array."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0]).data
+        return builder.gep(data, [arguments[1]])
+
+    return types.CPointer(array.dtype)(array, types.int64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def moved(typing: Any, start: Any, offset: Any) -> Any:
+    """A pointer to the element `offset` after the one pointed to."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.gep(arguments[0], [arguments[1]])
+
+    return start(start, types.int64), codegen

@@ -1,0 +1,130 @@
+"""A policy and everything that follows from it exactly, as arrays that a kernel can look things up in.
+
+    axis  counts
+    H     histories              I     information sets
+    A     pairs of information set and legal action
+    M     pairs of information set and history in it, those of one information set being neighbours
+    P     players                W     slots of a world
+
+Noise can be added, the same for the same query: of V and V_c a normal error, of H a shift of mass of a given L1 length.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import float64, int32, int64, types
+from numpy.typing import NDArray
+
+from qdts.kernels import Ints, Reals, kernel
+from qdts.pointers import pointer
+from qdts.search.index import index_rows
+from qdts.solving.belief import tree_worlds
+from qdts.solving.policy import Policy, aligned, game_tree
+from qdts.solving.tree import NONE
+from qdts.solving.values import belief_weights, chance_reach, merged_values, reach
+
+Ints32 = NDArray[np.int32]
+
+
+class Book(NamedTuple):
+    """What a table evaluator knows."""
+
+    worlds: Ints  # [H, W]
+    world_table: Ints32  # hash table of worlds, see `index`
+    views: Ints  # [I, W]
+    view_table: Ints32  # hash table of views
+    offset: Ints32  # [I + 1] into A
+    probability: Reals  # [A] P
+    first: Ints32  # [H] the first child
+    member_offset: Ints32  # [I + 1] into M
+    member: Ints32  # [M] histories of an information set
+    weight: Reals  # [M] the owner's belief, by Bayes' rule
+    prior_weight: Reals  # [M] the same by chance alone, for what the others never do
+    value: Reals  # [H, P] the value of a history to each player, his own later views merged
+    noise: Reals  # [3] standard deviation in V, in V_c, L1 length in H
+    seed: Ints  # [1] of the noise
+
+
+BookType = types.NamedTuple(
+    [int64[:, ::1], int32[::1], int64[:, ::1], int32[::1], int32[::1], float64[::1], int32[::1], int32[::1], int32[::1],
+     float64[::1], float64[::1], float64[:, ::1], float64[::1], int64[::1]],
+    Book,
+)  # fmt: skip
+
+
+class OpenBook(NamedTuple):
+    """Pointers to the arrays of a `Book`, the last axis running fastest, and what it takes to read them."""
+
+    worlds: Ints
+    world_table: Ints32
+    views: Ints
+    view_table: Ints32
+    offset: Ints32
+    probability: Reals
+    first: Ints32
+    member_offset: Ints32
+    member: Ints32
+    weight: Reals
+    prior_weight: Reals
+    value: Reals
+    noise: Reals
+    seed: Ints
+    world_mask: int
+    view_mask: int
+    players: int
+
+
+@kernel()
+def open_book(b: Book) -> OpenBook:
+    """A book as kernels read it."""
+    return OpenBook(
+        pointer(b.worlds, 0), pointer(b.world_table, 0), pointer(b.views, 0), pointer(b.view_table, 0),
+        pointer(b.offset, 0), pointer(b.probability, 0), pointer(b.first, 0), pointer(b.member_offset, 0),
+        pointer(b.member, 0), pointer(b.weight, 0), pointer(b.prior_weight, 0), pointer(b.value, 0),
+        pointer(b.noise, 0), pointer(b.seed, 0), len(b.world_table) - 1, len(b.view_table) - 1, b.value.shape[1],
+    )  # fmt: skip
+
+
+def empty_book() -> Book:
+    """A book for evaluators that need none."""
+    i, r = np.zeros((0, 1), np.int64), np.zeros(0)
+    n = np.zeros(0, np.int32)
+    return Book(i, n, i, n, n, r, n, n, n, r, r, np.zeros((0, 1)), r, np.zeros(0, np.int64))
+
+
+def book_of(policy: Policy, noise: tuple[float, float, float], seed: int) -> Book:
+    """Everything that follows from a policy; noise in units of the game's returns (V, V_c) and as an L1 length (H)."""
+    tree = game_tree(policy.game)
+    probability = aligned(tree, policy)
+    histories, sets = tree.histories, tree.infosets
+    order = np.argsort(np.where(histories.infoset == NONE, tree.num_infosets, histories.infoset), kind="stable")
+    member = order[: np.count_nonzero(histories.infoset != NONE)].astype(np.int32)
+    group = histories.infoset[member]
+    weight = np.zeros(len(member))
+    prior = chance_reach(tree)
+    value = np.empty((tree.num_histories, policy.game.players))
+    for player in range(policy.game.players):
+        value[:, player] = merged_values(tree, probability, player)
+        own = sets.owner[group] == player
+        weight[own] = belief_weights(
+            group[own], reach(tree, probability, player)[member[own]], prior[member[own]], tree.num_infosets
+        )
+    worlds = tree_worlds(tree)
+    return Book(
+        worlds=worlds,
+        world_table=index_rows(worlds),
+        views=sets.views,
+        view_table=index_rows(sets.views),
+        offset=sets.offset,
+        probability=np.ascontiguousarray(probability),
+        first=histories.first,
+        member_offset=np.searchsorted(group, np.arange(tree.num_infosets + 1)).astype(np.int32),
+        member=member,
+        weight=weight,
+        prior_weight=belief_weights(group, prior[member], prior[member], tree.num_infosets),
+        value=value,
+        noise=np.array(noise),
+        seed=np.array([seed], np.int64),
+    )

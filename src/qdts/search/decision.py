@@ -1,0 +1,56 @@
+"""What the root makes of a search: the distribution that the move is drawn from, and the policy target."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from qdts.kernels import Ints, Reals
+from qdts.search.mirror import mirror_step
+from qdts.search.options import Options
+
+
+class Decided(NamedTuple):
+    """Two distributions over the root's actions."""
+
+    move: Reals  # [A]
+    target: Reals  # [A]
+
+
+def decide(options: Options, scale: float, visits: Ints, q_lo: Reals, q_hi: Reals, prior: Reals) -> Decided:
+    """The decision of a root with these actions; `scale` is S."""
+    if options.decision == "mirror":
+        step = mirror_policy(prior, (q_lo + q_hi) / 2 / scale, options.root_step, options.root_temperature)
+        return Decided(step, step)
+    if options.decision == "lcb":
+        kept = lcb_filter(visits, q_lo, q_hi, options.c_lcb * scale)
+        return Decided(kept, kept)
+    counts = proportional(visits)
+    if options.decision == "most":
+        most = np.zeros(len(visits))
+        most[np.argmax(visits)] = 1.0
+        return Decided(most, counts)
+    return Decided(counts, counts)
+
+
+def proportional(visits: Ints) -> Reals:
+    """N(a) / ΣN."""
+    return visits / visits.sum()
+
+
+def lcb_filter(visits: Ints, q_lo: Reals, q_hi: Reals, width: float) -> Reals:
+    """In proportion to N over the actions that may be best: QDTS, Root ACT nodes.
+
+    I(a) = [q_lo − σ(N), q_hi + σ(N)], σ(N) = width / √N; what lies below the interval with the highest lower end goes.
+    """
+    sigma = np.where(visits > 0, width / np.sqrt(np.maximum(visits, 1)), np.inf)
+    kept = np.where(q_hi + sigma >= (q_lo - sigma).max(), visits, 0)
+    return proportional(kept)
+
+
+def mirror_policy(prior: Reals, q: Reals, step: float, temperature: float) -> Reals:
+    """The mirror step of a policy on values in units of S."""
+    out = np.empty(len(prior))
+    mirror_step(prior, q, len(prior), step, temperature, out)
+    return out

@@ -1,0 +1,59 @@
+"""What an edge is worth, and drawing one."""
+
+from __future__ import annotations
+
+from qdts.kernels import Reals, kernel
+from qdts.rng import State, uniform
+from qdts.search.choices import FPU
+from qdts.search.evaluator import TERMINAL
+from qdts.search.forest import NONE, Slot
+from qdts.search.settings import Settings
+
+
+@kernel()
+def known(slot: Slot, node: int) -> bool:
+    """Whether a child is there and has a value of its own."""
+    return node != NONE and (slot.evaluated[node] != 0 or slot.kind[node] == TERMINAL)
+
+
+@kernel()
+def write_q(slot: Slot, settings: Settings, node: int, k: int, lo: Reals, hi: Reals) -> None:
+    """Q(e) of every edge of an ACT node, component k: the child's, or by `unvisited` if it is not evaluated."""
+    first = slot.first[node]
+    for i in range(slot.degree[node]):
+        child = slot.child[first + i]
+        if known(slot, child):
+            lo[i] = slot.lo[child * slot.values + k]
+            hi[i] = slot.hi[child * slot.values + k]
+        else:
+            q = slot.v[node * slot.values + k] - settings.fpu
+            if settings.unvisited != FPU:
+                q = slot.vc[(first + i) * slot.values + k]
+            lo[i] = q
+            hi[i] = q
+
+
+@kernel()
+def write_static(slot: Slot, node: int, k: int, out: Reals) -> None:
+    """V*(e) of every edge, component k: V of the child if it has been evaluated, else V_c (Luck Adjustments)."""
+    first = slot.first[node]
+    for i in range(slot.degree[node]):
+        child = slot.child[first + i]
+        out[i] = slot.v[child * slot.values + k] if known(slot, child) else slot.vc[(first + i) * slot.values + k]
+
+
+@kernel()
+def drawn(weights: Reals, count: int, state: State) -> int:
+    """One of the first `count` choices in proportion to its weight, by one number of the stream."""
+    total = 0.0
+    for i in range(count):
+        total += weights[i]
+    u = uniform(state) * total
+    last = 0
+    for i in range(count):
+        if weights[i] > 0.0:
+            u -= weights[i]
+            last = i
+            if u < 0.0:
+                break
+    return last

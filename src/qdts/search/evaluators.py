@@ -1,0 +1,86 @@
+"""The evaluators that need no network: uniform, random playouts, and a table."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qdts.errors import InputError
+from qdts.games.game import Game
+from qdts.kernels import Ints
+from qdts.rng import State
+from qdts.search.answers import ANSWERED, PLAYOUTS, TABLE, UNIFORM, answer_one
+from qdts.search.book import Book, book_of, empty_book
+from qdts.search.evaluator import KINDS, Answer, Query
+from qdts.search.forest import width
+from qdts.search.options import Options
+from qdts.search.settings import settings_of
+from qdts.solving.policy import Policy
+
+
+class Compiled:
+    """An evaluator that the machine runs itself; from Python it answers a query at a time."""
+
+    def __init__(self, game: Game, number: int, book: Book) -> None:
+        self.game = game
+        self.number = number
+        self.book = book
+        self._settings = settings_of(game, Options())
+
+    def answer(self, query: Query, state: State) -> Answer:
+        """The answer to one query; what is random is drawn from `state`."""
+        size, count = 1 if self.game.hidden else self.game.players, len(query.choices)
+        value, children, prior = np.zeros(size), np.zeros((count, size)), query.weights.copy()
+        scratch, width_ = np.zeros(self.game.world_size, np.int64), width(self.game)
+        status = answer_one(
+            self.game.kernels, self.game.rules, self._settings, self.book, self.number, query.kind, query.vector,
+            query.player, query.pending, query.hole, query.choices, state, value, children, prior, scratch,
+            np.zeros(width_, np.int64), np.zeros(width_),
+        )  # fmt: skip
+        if status != ANSWERED:
+            raise no_entry(self.game, query.kind, query.vector)
+        return Answer(value, children, prior)
+
+
+def no_entry(game: Game, kind: int, vector: Ints) -> InputError:
+    """The error for a node that a table does not know."""
+    return InputError(f"{game.spec}: play never gets to the {KINDS[kind]} node {game.layout.write(vector)}")
+
+
+class Uniform(Compiled):
+    """P even, H as the rules' weights say, and every value the same."""
+
+    def __init__(self, game: Game) -> None:
+        super().__init__(game, UNIFORM, empty_book())
+
+
+class Playouts(Compiled):
+    """P even, H as the rules' weights say, V the return of one random game."""
+
+    def __init__(self, game: Game) -> None:
+        super().__init__(game, PLAYOUTS, empty_book())
+
+
+class Table(Compiled):
+    """P of a policy, and V, V_c and H that follow from it exactly, with errors on request.
+
+    `value_noise` and `child_noise` are standard deviations in units of S; `belief_noise` is the L1 distance that H is
+    off by. An error depends on the query and the seed alone.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        value_noise: float = 0.0,
+        child_noise: float = 0.0,
+        belief_noise: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        for name, noise in (("value_noise", value_noise), ("child_noise", child_noise), ("belief_noise", belief_noise)):
+            if not 0.0 <= noise <= 2.0:
+                raise InputError(f"{name}={noise} is not possible for a table, expected a number from 0 to 2")
+        scale = settings_of(policy.game, Options()).scale
+        super().__init__(
+            policy.game, TABLE, book_of(policy, (value_noise * scale, child_noise * scale, belief_noise), seed)
+        )
+        self.policy = policy

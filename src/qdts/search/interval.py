@@ -1,0 +1,83 @@
+"""Expectations when the distribution is only known up to an L1 ball.
+
+    ∪ { E_{c ~ h'}[v(c)] : h' ∈ B_eps(h) } = [lo, hi]
+
+B_eps(h) are the distributions within L1 distance eps of h, so up to eps/2 of mass moves: for `lo` from the highest
+values to the lowest, for `hi` the other way round. QDTS, SAMPLE nodes; Luck Adjustments, Current proposal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qdts.kernels import Reals, compiled
+
+
+@compiled
+def expectation(values: Reals, distribution: Reals, count: int) -> float:
+    """E_{c ~ h}[v(c)]."""
+    total = 0.0
+    for k in range(count):
+        total += distribution[k] * values[k]
+    return total
+
+
+@compiled
+def highest_gain(values: Reals, distribution: Reals, count: int, eps: float) -> float:
+    """By how much the best distribution in the ball exceeds h: mass goes from the lowest values to the highest one."""
+    top = -np.inf
+    for k in range(count):
+        top = max(top, values[k])
+    budget, gain, level = 0.5 * eps, 0.0, -np.inf
+    while budget > 0.0:
+        lowest = np.inf  # the lowest value above `level`, and how much mass lies on it
+        for k in range(count):
+            if values[k] > level:
+                lowest = min(lowest, values[k])
+        if not lowest < top:
+            break
+        mass = 0.0
+        for k in range(count):
+            if values[k] == lowest:
+                mass += distribution[k]
+        moved = min(budget, mass)
+        gain += moved * (top - lowest)
+        budget -= moved
+        level = lowest
+    return gain
+
+
+@compiled
+def expectation_range(
+    values: Reals, distribution: Reals, count: int, eps: float, scratch: Reals
+) -> tuple[float, float]:
+    """Lo and hi. `scratch` is overwritten."""
+    middle = expectation(values, distribution, count)
+    if eps == 0.0:
+        return middle, middle
+    for k in range(count):
+        scratch[k] = -values[k]
+    loss = highest_gain(scratch, distribution, count, eps)
+    return middle - loss, middle + highest_gain(values, distribution, count, eps)
+
+
+@compiled
+def luck_range(
+    q_lo: Reals, q_hi: Reals, distribution: Reals, count: int, drawn: int, eps: float, scratch: Reals
+) -> tuple[float, float]:
+    """The luck of having drawn c, over the ball and over every choice of Q from its interval.
+
+        φ(h') = Q(c) − E_{c' ~ h'}[Q(c')] = (1 − h'(c)) Q(c) − Σ_{c' ≠ c} h'(c') Q(c')
+
+    Q(c) is one number in both places, so φ rises with Q(c) and falls with the others: `hi` has Q(c) at its upper end
+    and the others at their lower ends, `lo` the reverse. QDTS, SAMPLE nodes.
+    """
+    for k in range(count):
+        scratch[k] = -(q_hi[k] if k == drawn else q_lo[k])
+    low_mean = -expectation(scratch, distribution, count)
+    hi = q_hi[drawn] - (low_mean - highest_gain(scratch, distribution, count, eps))
+    for k in range(count):
+        scratch[k] = q_lo[k] if k == drawn else q_hi[k]
+    high_mean = expectation(scratch, distribution, count)
+    lo = q_lo[drawn] - (high_mean + highest_gain(scratch, distribution, count, eps))
+    return lo, hi

@@ -1,0 +1,356 @@
+"""The machine that runs visits: all of its state is in a slot, so it can stop wherever it needs something.
+
+    BEGIN ──► ARRIVE ──► ASK ──► ABSORB ──► (WIDEN ⇄ ASK) ──► REST ──┐
+                │ evaluated: ▼                                   │   │ new: the visit stops here
+                ├─────────► CHOOSE ◄─────────────────────────────┘   │
+                │ over       │ edge       OPPONENT: ARRIVE at the spawned root, and then RETURN
+                ▼            ▼                                       ▼
+              BACK ◄───── DESCEND ──► ARRIVE                        BACK ──► … ──► BEGIN
+
+It stops with DONE (the visits that were asked for are made), PAUSED (as many as one call may make), PARKED (the node
+at hand is to be evaluated outside), GROW (the arrays are full) or LOST (the book has no such node).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import int64, types
+
+from qdts.games.interface import KernelsType, RulesType
+from qdts.kernels import Ints, kernel
+from qdts.pointers import moved, pointer
+from qdts.search.answers import ANSWERED, answer
+from qdts.search.answers import ASK as OUTSIDE
+from qdts.search.backup import back_up
+from qdts.search.book import Book, BookType, OpenBook, open_book
+from qdts.search.choices import MIRROR_ESTIMATE
+from qdts.search.edges import drawn
+from qdts.search.estimate import write_estimate
+from qdts.search.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, TERMINAL
+from qdts.search.forest import (
+    CURRENT,
+    DEPTH,
+    EVALUATIONS,
+    NONE,
+    PHASE,
+    ROOT,
+    STATUS,
+    TARGET,
+    TOUCHED,
+    VISITS,
+    WAITING,
+    WIDE_EDGE,
+    WIDE_NODE,
+    Forest,
+    ForestType,
+    Slot,
+    scratch,
+    slot_of,
+    vector_of,
+)
+from qdts.search.growth import CAPPED, NO_ROOM, child_of, list_choices, spawned_root
+from qdts.search.selection import select
+from qdts.search.settings import Settings, SettingsType
+
+BEGIN, ARRIVE, ASK, ABSORB, WIDEN, REST, CHOOSE, RETURN, DESCEND, BACK = range(10)
+"""Phases."""
+DONE, PAUSED, PARKED, GROW, LOST, GO_ON = range(6)
+"""Why a slot stopped; GO_ON: it did not."""
+
+
+@kernel()
+def is_only_asked(slot: Slot, settings: Settings) -> bool:
+    """Whether the node at hand is a spawned root of which only P is wanted: mirror with step 0."""
+    depth = slot.registers[DEPTH]
+    return (
+        settings.estimate == MIRROR_ESTIMATE
+        and settings.step == 0.0
+        and depth > 0
+        and slot.stack[2 * depth - 1] == WAITING
+    )
+
+
+@kernel()
+def arrive_at(slot: Slot, settings: Settings) -> None:
+    """A visit comes to the node at hand."""
+    r = slot.registers
+    node = r[CURRENT]
+    only_asked = is_only_asked(slot, settings)
+    r[TOUCHED] += not only_asked
+    if slot.kind[node] == TERMINAL:
+        r[PHASE] = BACK
+    elif slot.evaluated[node] == 0:
+        r[PHASE] = ASK
+    elif only_asked:
+        r[PHASE] = RETURN
+    else:
+        r[PHASE] = CHOOSE
+
+
+@kernel()
+def ask(game: Any, rules: Ints, slot: Slot, settings: Settings, book: OpenBook, evaluator: int) -> int:
+    """List the choices of the node at hand and have it evaluated."""
+    r = slot.registers
+    node = r[CURRENT]
+    if not list_choices(game, rules, slot, node):
+        return GROW
+    r[EVALUATIONS] += 1
+    r[PHASE] = ABSORB
+    if evaluator == OUTSIDE:
+        return PARKED
+    player = asker(slot, settings, node)
+    status = answer(
+        game, rules, settings, book, evaluator, slot.kind[node], vector_of(slot, node), slot.size, player,
+        slot.pending[node], slot.hole[node], slot.choices, slot.degree[node], slot.state, slot.values,
+        slot.answer_value, slot.answer_children, slot.answer_prior, slot.vector_a, slot.moves, slot.reals,
+    )  # fmt: skip
+    return GO_ON if status == ANSWERED else LOST
+
+
+@kernel()
+def asker(slot: Slot, settings: Settings, node: int) -> int:
+    """From whose point of view a node is evaluated: its owner's; in an open game the mover's (CHANCE: the first)."""
+    if settings.hidden:
+        return slot.owner[node]
+    return 0 if slot.kind[node] == CHANCE else slot.actor[node]
+
+
+@kernel()
+def absorb(slot: Slot, settings: Settings) -> None:
+    """Take in the answer for the node at hand: V, V_c, the prior, and its first Q."""
+    r = slot.registers
+    node = r[CURRENT]
+    first = slot.first[node]
+    for i in range(slot.degree[node]):
+        slot.prior[first + i] = 0.0 if slot.kind[node] == OPPONENT else slot.answer_prior[i]
+        for k in range(slot.values):
+            slot.vc[(first + i) * slot.values + k] = slot.answer_children[i * slot.values + k]
+    for k in range(slot.values):
+        slot.v[node * slot.values + k] = slot.answer_value[k]
+        slot.lo[node * slot.values + k] = slot.answer_value[k]
+        slot.hi[node * slot.values + k] = slot.answer_value[k]
+    slot.evaluated[node] = 1
+    if slot.kind[node] == SAMPLE or slot.kind[node] == CHANCE:
+        back_up(slot, settings, node)
+    if node == ROOT and slot.guide[0] >= 0.0:
+        guide_root(slot, settings)
+    if r[WIDE_NODE] != NONE:
+        r[PHASE] = WIDEN
+    elif settings.widen and settings.hidden and slot.kind[node] == ACT:
+        r[WIDE_NODE] = node
+        r[WIDE_EDGE] = 0
+        r[PHASE] = WIDEN
+    else:
+        r[PHASE] = REST
+
+
+@kernel()
+def guide_root(slot: Slot, settings: Settings) -> None:
+    """P' of the root: its prior with a temperature, mixed with the noise that `guide` holds."""
+    first, count = slot.first[ROOT], slot.degree[ROOT]
+    total = 0.0
+    for i in range(count):
+        total += slot.prior[first + i] ** (1.0 / settings.prior_temperature)
+    for i in range(count):
+        p = slot.prior[first + i] ** (1.0 / settings.prior_temperature) / total
+        slot.guide[i] = (1.0 - settings.noise) * p + settings.noise * slot.guide[i]
+
+
+@kernel()
+def widen(game: Any, rules: Ints, slot: Slot, settings: Settings) -> int:
+    """See to the next child of a new ACT node: have it evaluated, and its spawned root if it is an OPPONENT node."""
+    r = slot.registers
+    node = r[WIDE_NODE]
+    if r[WIDE_EDGE] == slot.degree[node]:
+        r[WIDE_NODE] = NONE
+        r[CURRENT] = node
+        r[PHASE] = REST
+        return GO_ON
+    child = child_of(game, rules, slot, settings, node, r[WIDE_EDGE])
+    if child == NO_ROOM:
+        return GROW
+    if child != CAPPED and slot.kind[child] != TERMINAL:
+        if slot.evaluated[child] == 0:
+            r[CURRENT] = child
+            r[PHASE] = ASK
+            return GO_ON
+        if slot.kind[child] == OPPONENT and slot.total[child] == 0:
+            root = spawned_root(game, rules, slot, settings, child)
+            if root == NO_ROOM:
+                return GROW
+            if root != CAPPED and slot.evaluated[root] == 0:
+                r[CURRENT] = root
+                r[PHASE] = ASK
+                return GO_ON
+            back_up(slot, settings, child)
+    r[WIDE_EDGE] += 1
+    return GO_ON
+
+
+@kernel()
+def rest(slot: Slot, settings: Settings) -> None:
+    """The node at hand has just been evaluated: a visit stops there, unless it is a root or inside a chain."""
+    r = slot.registers
+    node = r[CURRENT]
+    if is_only_asked(slot, settings):
+        r[PHASE] = RETURN
+    elif slot.tree[node] == node or slot.passing[node] != 0:
+        r[PHASE] = CHOOSE
+    else:
+        r[PHASE] = BACK
+
+
+@kernel()
+def count_choice(slot: Slot, node: int, edge: int) -> None:
+    """N(e) ← N(e) + 1."""
+    slot.n[slot.first[node] + edge] += 1
+    slot.total[node] += 1
+
+
+@kernel()
+def push(slot: Slot, node: int, edge: int) -> None:
+    """Put a node and its edge on the stack, and count the choice."""
+    r = slot.registers
+    slot.stack[2 * r[DEPTH]] = node
+    slot.stack[2 * r[DEPTH] + 1] = edge
+    r[DEPTH] += 1
+    if edge != WAITING:
+        count_choice(slot, node, edge)
+
+
+@kernel()
+def choose(game: Any, rules: Ints, slot: Slot, settings: Settings) -> int:
+    """Choose an edge at the node at hand; at OPPONENT nodes the spawned tree is visited first."""
+    r = slot.registers
+    node = r[CURRENT]
+    if r[DEPTH] == slot.depth_room:
+        return GROW
+    kind = slot.kind[node]
+    if kind == OPPONENT:
+        root = spawned_root(game, rules, slot, settings, node)
+        if root == NO_ROOM:
+            return GROW
+        if root == CAPPED:
+            r[PHASE] = BACK
+        else:
+            push(slot, node, WAITING)
+            r[CURRENT] = root
+            r[PHASE] = ARRIVE
+        return GO_ON
+    if kind == ACT:
+        edge = select(slot, settings, node)
+    else:
+        first = slot.first[node]
+        edge = drawn(moved(slot.prior, first), slot.degree[node], slot.state)
+    push(slot, node, edge)
+    r[PHASE] = DESCEND
+    return GO_ON
+
+
+@kernel()
+def choose_for(slot: Slot, edge: int) -> None:
+    """Give the waiting OPPONENT node on top of the stack its edge."""
+    r = slot.registers
+    slot.stack[2 * r[DEPTH] - 1] = edge
+    count_choice(slot, slot.stack[2 * r[DEPTH] - 2], edge)
+    r[PHASE] = DESCEND
+
+
+@kernel()
+def come_back(slot: Slot, settings: Settings) -> None:
+    """The spawned root has P̂ to draw from (mirror): the OPPONENT node on top of the stack gets its edge."""
+    top = slot.registers[DEPTH] - 1
+    node = slot.stack[2 * top]
+    estimate = scratch(slot, 0)
+    write_estimate(slot, settings, slot.spawned[node], estimate)
+    choose_for(slot, drawn(estimate, slot.degree[node], slot.state))
+
+
+@kernel()
+def descend(game: Any, rules: Ints, slot: Slot, settings: Settings) -> int:
+    """Go to the child of the edge on top of the stack."""
+    r = slot.registers
+    top = r[DEPTH] - 1
+    child = child_of(game, rules, slot, settings, slot.stack[2 * top], slot.stack[2 * top + 1])
+    if child == NO_ROOM:
+        return GROW
+    r[CURRENT] = child
+    r[PHASE] = BACK if child == CAPPED else ARRIVE
+    return GO_ON
+
+
+@kernel()
+def back(slot: Slot, settings: Settings) -> None:
+    """Take the last node off the path and recompute its Q.
+
+    At a spawned root the visit of its tree is over, and its edge is the action that comes back.
+    """
+    r = slot.registers
+    if r[DEPTH] == 0:
+        r[VISITS] += 1
+        r[PHASE] = BEGIN
+        return
+    r[DEPTH] -= 1
+    top = r[DEPTH]
+    back_up(slot, settings, slot.stack[2 * top])
+    if top > 0 and slot.stack[2 * top - 1] == WAITING:
+        if settings.estimate == MIRROR_ESTIMATE:
+            r[PHASE] = RETURN
+        else:
+            choose_for(slot, slot.stack[2 * top + 1])
+
+
+@kernel()
+def run(game: Any, rules: Ints, slot: Slot, settings: Settings, book: OpenBook, evaluator: int, quota: int) -> int:
+    """Run one slot until it stops; say why."""
+    r = slot.registers
+    pause = r[VISITS] + quota
+    status = GO_ON
+    while status == GO_ON:
+        phase = r[PHASE]
+        if phase == BEGIN:
+            if r[VISITS] >= r[TARGET]:
+                return DONE
+            if r[VISITS] >= pause:
+                return PAUSED
+            r[CURRENT] = ROOT
+            r[PHASE] = ARRIVE
+        elif phase == ARRIVE:
+            arrive_at(slot, settings)
+        elif phase == ASK:
+            status = ask(game, rules, slot, settings, book, evaluator)
+        elif phase == ABSORB:
+            absorb(slot, settings)
+        elif phase == WIDEN:
+            status = widen(game, rules, slot, settings)
+        elif phase == REST:
+            rest(slot, settings)
+        elif phase == CHOOSE:
+            status = choose(game, rules, slot, settings)
+        elif phase == RETURN:
+            come_back(slot, settings)
+        elif phase == DESCEND:
+            status = descend(game, rules, slot, settings)
+        else:
+            back(slot, settings)
+    return status
+
+
+@kernel(types.void(KernelsType, RulesType, ForestType, SettingsType, BookType, int64, int64, int64, int64))
+def advance(
+    game: Any,
+    rules: Ints,
+    forest: Forest,
+    settings: Settings,
+    book: Book,
+    evaluator: int,
+    first: int,
+    last: int,
+    quota: int,
+) -> None:
+    """Run the slots from `first` up to `last`, each until it stops; `quota` is the most visits that one makes."""
+    opened = open_book(book)
+    for s in range(first, last):
+        slot = slot_of(forest, s)
+        slot.registers[STATUS] = run(game, pointer(rules, 0), slot, settings, opened, evaluator, quota)

@@ -1,0 +1,135 @@
+"""What a search is made of: every parameter, one line each, and the searches that have a name.
+
+`docs/search.md` says what each one does; the symbol of the page stands at the beginning of the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, get_args
+
+from qdts.errors import InputError, unknown
+from qdts.search.choices import Backup, Decision, Estimate, Machine, Select, Unvisited
+
+
+@dataclass(frozen=True)
+class Options:
+    """The parameters of a search. Constants that are compared with Q are in units of S, half the range of returns."""
+
+    machine: Machine = "forest"
+    """`forest`: many trees with P, V, V_c and H. `bandit`: one tree, UCB and playouts."""
+    c: float = 0.5
+    """c: exploration, in PUCT and in UCB."""
+    eps_sample: float = 0.1
+    """eps: how far H may be wrong, as an L1 distance."""
+    eps_opponent: float = 0.1
+    """eps: how far P̂ may be wrong, as an L1 distance."""
+    estimate: Estimate = "dirichlet"
+    """P̂: how a simulated player's policy is estimated from his tree."""
+    pseudo_visits: float = 10.0
+    """κ: what the prior counts for in P̂ by `dirichlet`."""
+    confidence: float = 0.05
+    """δ: how unlikely a distribution must be to be left by P̂ by `sticky`."""
+    step: float = 0.0
+    """η: the mirror step of simulated players and of ACT nodes."""
+    select: Select = "puct"
+    """How an ACT node that is no root chooses."""
+    root_select: Select = "puct"
+    """How a root, spawned ones included, chooses."""
+    backup: Backup = "average"
+    """What an ACT node backs up: the MIX/PN average, or the expectation under its mirror step."""
+    unvisited: Unvisited = "child"
+    """Q of a child that was not visited: V_c, or first-play urgency."""
+    fpu: float = 0.0
+    """fpu: what first-play urgency takes off V, in units of S."""
+    widen: bool = False
+    """Whether the children of a new ACT node are evaluated with it, so that they carry intervals from the start."""
+    share: bool = False
+    """Whether spawned trees with the same root view are one tree."""
+    decision: Decision = "lcb"
+    """How the root decides."""
+    c_lcb: float = 0.5
+    """c_σ: the width of the confidence interval of `lcb`."""
+    root_step: float = 2.0
+    """η_root: the mirror step of the root's decision."""
+    root_temperature: float = 0.0
+    """α_root: the pull towards the uniform magnet in the root's mirror step."""
+    prior_temperature: float = 1.0
+    """P' ∝ P^(1/temperature) at the root of the search; mixing and decisions keep P."""
+    noise: float = 0.0
+    """The share of Dirichlet noise in P' at the root of the search."""
+    noise_alpha: float = 0.3
+    """The parameter of that noise."""
+    max_nodes: int = 10_000_000
+    """How many nodes a search may have; it then goes on without growing, and says so."""
+
+    def __post_init__(self) -> None:
+        for name, words in WORDS.items():
+            if getattr(self, name) not in words:
+                raise unknown(f"{name} of a search", getattr(self, name), words)
+        for name, (low, high, text) in BOUNDS.items():
+            value = getattr(self, name)
+            if not low <= value <= high:  # a NaN fails, too
+                raise InputError(f"{name}={value} is not possible for a search, expected {text}")
+        if self.max_nodes < 1:
+            raise InputError(f"max_nodes={self.max_nodes} is not possible for a search, expected at least 1")
+
+
+WORDS = {
+    "machine": get_args(Machine),
+    "estimate": get_args(Estimate),
+    "select": get_args(Select),
+    "root_select": get_args(Select),
+    "backup": get_args(Backup),
+    "unvisited": get_args(Unvisited),
+    "decision": get_args(Decision),
+}
+POSITIVE = (1e-12, 1e12, "a positive number")
+NOT_NEGATIVE = (0.0, 1e12, "a number that is not negative")
+SHARE = (0.0, 1.0, "a number from 0 to 1")
+RADIUS = (0.0, 2.0, "a number from 0 to 2")
+BOUNDS = {
+    "c": NOT_NEGATIVE,
+    "eps_sample": RADIUS,
+    "eps_opponent": RADIUS,
+    "pseudo_visits": POSITIVE,
+    "confidence": (1e-12, 1.0, "a number above 0 and up to 1"),
+    "step": NOT_NEGATIVE,
+    "fpu": NOT_NEGATIVE,
+    "c_lcb": NOT_NEGATIVE,
+    "root_step": NOT_NEGATIVE,
+    "root_temperature": NOT_NEGATIVE,
+    "prior_temperature": POSITIVE,
+    "noise": SHARE,
+    "noise_alpha": POSITIVE,
+}
+
+SEARCHES: Mapping[str, Options] = {
+    "puct": Options(decision="visits"),
+    "a-ismcts": Options(eps_sample=0.0, eps_opponent=0.0, estimate="counts", decision="visits"),
+    "qdts": Options(),
+    "mmds": Options(
+        eps_sample=0.0,
+        eps_opponent=0.0,
+        estimate="mirror",
+        select="mirror",
+        root_select="even",
+        backup="mirror",
+        decision="mirror",
+    ),
+    "uct": Options(machine="bandit", c=1.4, decision="most"),
+    "ismcts": Options(machine="bandit", c=1.4, decision="visits"),
+}
+"""The searches that have a name."""
+
+
+def named(name: str, **changes: Any) -> Options:
+    """The options of a named search, some of them changed."""
+    if name not in SEARCHES:
+        raise unknown("search", name, SEARCHES)
+    known = {f.name for f in fields(Options)}
+    for change in changes:
+        if change not in known:
+            raise unknown("parameter of a search", change, known)
+    return replace(SEARCHES[name], **changes)

@@ -1,0 +1,50 @@
+"""The policy that a search plays: one search at every information set, all of them batched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from qdts.games.game import Game
+from qdts.search.evaluator import Evaluator
+from qdts.search.options import Options
+from qdts.search.run import run_searches
+from qdts.solving.policy import Policy, game_tree, policy_on
+
+BATCH = 128
+"""Searches that run side by side; the trees of one batch are in memory at a time."""
+
+
+def searched_policy(
+    game: Game,
+    options: Options,
+    visits: int,
+    *,
+    evaluator: Evaluator | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    report: Callable[[int, int], None] | None = None,
+) -> Policy:
+    """The move distribution of a search at every view where a player moves; `report` hears of views done and of all."""
+    tree = game_tree(game)
+    sets = tree.infosets
+    probability = np.empty(len(sets.action))
+    seeds = np.random.SeedSequence(seed).generate_state(tree.num_infosets, np.uint64)
+    for start in range(0, tree.num_infosets, BATCH):
+        batch = range(start, min(start + BATCH, tree.num_infosets))
+        results = run_searches(
+            game,
+            [sets.views[i] for i in batch],
+            [int(sets.owner[i]) for i in batch],
+            options,
+            visits,
+            evaluator=evaluator,
+            seeds=[int(seeds[i]) for i in batch],
+            threads=threads,
+        )
+        for i, result in zip(batch, results, strict=True):
+            probability[sets.offset[i] : sets.offset[i + 1]] = result.move
+        if report is not None:
+            report(batch.stop, tree.num_infosets)
+    return policy_on(tree, probability, visits=visits)

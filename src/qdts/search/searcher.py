@@ -1,0 +1,201 @@
+"""Many forest searches side by side: it runs the machine, answers what the machine asks for, and gives it room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numba import int64, types
+
+from qdts.errors import InputError
+from qdts.games.game import Game
+from qdts.kernels import Ints, kernel
+from qdts.pointers import pointer
+from qdts.rng import seeded
+from qdts.search.answers import ASK as OUTSIDE
+from qdts.search.book import empty_book
+from qdts.search.decision import decide
+from qdts.search.evaluator import ACT, KINDS, SAMPLE, Answer, Evaluator, Query
+from qdts.search.evaluators import Compiled, no_entry
+from qdts.search.forest import (
+    CURRENT,
+    EDGES,
+    FULL,
+    NODES,
+    NONE,
+    ROOT,
+    STATUS,
+    TARGET,
+    VISITS,
+    WIDE_NODE,
+    Forest,
+    ForestType,
+    allocate,
+    grown,
+    slot_of,
+    width,
+)
+from qdts.search.growth import new_node
+from qdts.search.machine import DONE, GROW, LOST, PARKED, advance
+from qdts.search.options import Options
+from qdts.search.result import Result
+from qdts.search.settings import Settings, SettingsType, settings_of
+
+QUOTA = 256
+"""Visits that a slot makes between two looks at progress and Ctrl-C."""
+SUM_TOLERANCE = 1e-6
+FIRST_NODES = 64
+"""Nodes that a slot has room for at first."""
+
+Report = Callable[[int], None]
+"""Called now and then with the visits made so far, over all slots."""
+
+
+class Searcher:
+    """Searches of one game from many views, each with its own trees and its own random stream."""
+
+    def __init__(
+        self, game: Game, views: Sequence[Ints], players: Sequence[int], options: Options, evaluator: Evaluator, *,
+        seeds: Sequence[int] | None = None, threads: int = 1, first_nodes: int = FIRST_NODES,
+    ) -> None:  # fmt: skip
+        self.game = game
+        self.options = options
+        self.evaluator = evaluator
+        self.threads = threads
+        self._settings = settings_of(game, options)
+        self._book = evaluator.book if isinstance(evaluator, Compiled) else empty_book()
+        self._number = evaluator.number if isinstance(evaluator, Compiled) else OUTSIDE
+        first_nodes = min(first_nodes, options.max_nodes)
+        self.forest = allocate(game, len(views), first_nodes, 3 * first_nodes + width(game))
+        self._plant(views, players, range(len(views)) if seeds is None else seeds)
+
+    def _plant(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> None:
+        roots = np.array(views, np.int64).reshape(len(views), self.game.world_size)
+        plant(self.forest, self._settings, roots, np.array(players, np.int64))
+        for s, seed in enumerate(seeds):
+            self.forest.state[s] = seeded(seed)
+            if self.options.noise > 0.0 or self.options.prior_temperature != 1.0:
+                count = len(self.game.legal(roots[s]))
+                noise = np.random.default_rng(seed & 0xFFFFFFFFFFFFFFFF).dirichlet([self.options.noise_alpha] * count)
+                self.forest.guide[s, :count] = noise
+
+    def run(self, visits: int, report: Report | None = None) -> None:
+        """Make so many more visits in every slot."""
+        if visits < 1:
+            raise InputError(f"visits={visits} is not possible for a search, expected at least 1")
+        registers = self.forest.registers
+        registers[:, TARGET] = registers[:, VISITS] + visits
+        while True:
+            self._advance()
+            registers = self.forest.registers
+            if report is not None:
+                report(int(registers[:, VISITS].sum()))
+            status = registers[:, STATUS]
+            if (status == DONE).all():
+                return
+            if (status == LOST).any():
+                s = int(np.argmax(status == LOST))
+                node = registers[s, CURRENT]
+                raise no_entry(self.game, int(self.forest.kind[s, node]), self.forest.vector[s, node])
+            for parked in np.flatnonzero(status == PARKED):
+                self._serve(int(parked))
+            if (status == GROW).any():
+                self._grow()
+
+    def _advance(self) -> None:
+        slots, threads = len(self.forest.registers), min(self.threads, len(self.forest.registers))
+        cuts = [slots * t // threads for t in range(threads + 1)]
+
+        def part(t: int) -> None:
+            advance(
+                self.game.kernels, self.game.rules, self.forest, self._settings, self._book, self._number, cuts[t],
+                cuts[t + 1], QUOTA,
+            )  # fmt: skip
+
+        if threads == 1:
+            part(0)
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(part, range(threads)))
+
+    def _grow(self) -> None:
+        f = self.forest
+        nodes, edges = f.kind.shape[1], f.choice.shape[1]
+        used = f.registers.max(0)
+        more_nodes = min(2 * nodes, self.options.max_nodes) if 2 * int(used[NODES]) > nodes else nodes
+        more_edges = 2 * edges if 2 * (int(used[EDGES]) + width(self.game)) > edges else edges
+        self.forest = grown(self.game, f, more_nodes, more_edges, 2 * f.stack.shape[1])
+
+    def _serve(self, s: int) -> None:
+        """Have the node that a slot is parked at evaluated outside."""
+        f = self.forest
+        node = int(f.registers[s, CURRENT])
+        first, count = int(f.first[s, node]), int(f.degree[s, node])
+        query = Query(
+            kind=int(f.kind[s, node]),
+            vector=f.vector[s, node].copy(),
+            player=self._player(s, node),
+            pending=int(f.pending[s, node]),
+            hole=int(f.hole[s, node]),
+            choices=f.choice[s, first : first + count].astype(np.int64),
+            weights=f.answer_prior[s, :count].copy(),
+        )
+        answer = self.evaluator.answer(query, f.state[s])
+        self._verify(query, answer)
+        f.answer_value[s] = answer.value
+        f.answer_children[s, :count] = answer.child_values
+        if query.kind in (ACT, SAMPLE):
+            f.answer_prior[s, :count] = answer.prior
+
+    def _player(self, s: int, node: int) -> int:
+        owner, actor = int(self.forest.owner[s, node]), int(self.forest.actor[s, node])
+        return owner if self.game.hidden else max(actor, 0)
+
+    def _verify(self, query: Query, answer: Answer) -> None:
+        size, count = self.forest.v.shape[2], len(query.choices)
+        where = f"the {KINDS[query.kind]} node {self.game.layout.write(query.vector)}"
+        shapes = (np.shape(answer.value), np.shape(answer.child_values), np.shape(answer.prior))
+        if shapes != ((size,), (count, size), (count,)):
+            raise InputError(
+                f"the evaluator's answer at {where} has shapes {shapes}, expected {((size,), (count, size), (count,))}"
+            )
+        if not all(np.isfinite(x).all() for x in answer):
+            raise InputError(f"the evaluator's answer at {where} holds a number that is not finite: {answer}")
+        total = float(np.sum(answer.prior))
+        if (np.asarray(answer.prior) < 0).any() or abs(total - 1) > SUM_TOLERANCE:
+            raise InputError(f"the evaluator's distribution at {where} is {answer.prior}, expected one that sums to 1")
+
+    def result(self, s: int) -> Result:
+        """What slot s found at its root."""
+        f = self.forest
+        k = 0 if self.game.hidden else int(f.actor[s, ROOT])
+        of = slice(int(f.first[s, ROOT]), int(f.first[s, ROOT] + f.degree[s, ROOT]))
+        lo, hi = f.vc[s, of, k].copy(), f.vc[s, of, k].copy()
+        for i, child in enumerate(f.child[s, of]):
+            if child != NONE and (f.evaluated[s, child] or f.kind[s, child] == KINDS.index("terminal")):
+                lo[i], hi[i] = f.lo[s, child, k], f.hi[s, child, k]
+        visits, prior = f.n[s, of].astype(np.int64), f.prior[s, of].copy()
+        decided = decide(self.options, self._settings.scale, visits, lo, hi, prior)
+        return Result(
+            actions=f.choice[s, of].astype(np.int64),
+            visits=visits,
+            q_lo=lo,
+            q_hi=hi,
+            prior=prior,
+            move=decided.move,
+            target=decided.target,
+            nodes=int(f.registers[s, NODES]),
+            full=bool(f.registers[s, FULL]),
+        )
+
+
+@kernel(types.void(ForestType, SettingsType, int64[:, ::1], int64[::1]))
+def plant(forest: Forest, settings: Settings, roots: Ints, players: Ints) -> None:
+    """Put the root of a search into every slot."""
+    for s in range(roots.shape[0]):
+        slot = slot_of(forest, s)
+        owner = players[s] if settings.hidden else NONE
+        new_node(slot, settings, ACT, pointer(roots, s * roots.shape[1]), owner, players[s], NONE)
+        slot.registers[WIDE_NODE] = NONE
+        slot.guide[0] = -1.0

@@ -1,0 +1,196 @@
+"""The engine against its twin: every node of every tree, for every named search and for each option on its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from qdts import load_game
+from qdts.games import Game
+from qdts.games.interface import CHANCE
+from qdts.kernels import Ints
+from qdts.rng import State
+from qdts.search.evaluator import Answer, Evaluator, Query
+from qdts.search.evaluators import Playouts, Table, Uniform
+from qdts.search.forest import DEEPEST, EVALUATIONS, NODES, NONE, ROOT, TOUCHED
+from qdts.search.options import Options, named
+from qdts.search.searcher import Searcher
+from qdts.solving.policy import game_tree, policy_on
+from search.naive_evaluators import Drawing, Hashed
+from search.twin import Node, Twin
+
+CLOSE = 1e-12
+
+
+class Kept:
+    """Answers that do not draw, kept: a compiled evaluator is slow to ask from Python."""
+
+    def __init__(self, inner: Evaluator) -> None:
+        self.inner = inner
+        self.known: dict[tuple[int, bytes, int, int], Answer] = {}
+
+    def answer(self, query: Query, state: State) -> Answer:
+        key = (query.kind, query.vector.tobytes(), query.player, query.pending)
+        if key not in self.known:
+            self.known[key] = self.inner.answer(query, state)
+        return self.known[key]
+
+
+def first_view(game: Game, seed: int) -> tuple[Ints, int]:
+    """A view at somebody's turn, after as many random moves as the seed says."""
+    stream = np.random.default_rng(seed)
+    world = game.initial()
+    left = seed % 4
+    while True:
+        mover = game.mover(world)
+        if mover == CHANCE:
+            world = game.step(world, int(stream.choice([o for o, _ in game.chance(world)])))
+            continue
+        after = game.step(world, int(stream.choice(game.legal(world))))
+        if left == 0 or game.mover(after) < CHANCE:
+            return game.view(world, mover), mover
+        left -= 1
+        world = after
+
+
+def compare(searcher: Searcher, s: int, twin: Twin) -> int:
+    """Hold every node of a slot to the twin's; how many there are."""
+    f = searcher.forest
+    pairs: dict[int, Node] = {}
+    todo: list[tuple[int, Node]] = [(ROOT, twin.top)]
+    while todo:
+        n, node = todo.pop()
+        if n in pairs:
+            assert pairs[n] is node
+            continue
+        pairs[n] = node
+        assert f.kind[s, n] == node.kind
+        assert f.vector[s, n].tolist() == node.vector.tolist()
+        assert f.owner[s, n] == node.owner
+        assert f.evaluated[s, n] == node.evaluated
+        assert f.mixed[s, n] == node.n_mixed
+        if node.settled:
+            np.testing.assert_allclose(f.v[s, n], node.v, rtol=0, atol=CLOSE)
+            np.testing.assert_allclose(f.lo[s, n], node.lo, rtol=0, atol=CLOSE)
+            np.testing.assert_allclose(f.hi[s, n], node.hi, rtol=0, atol=CLOSE)
+        assert f.degree[s, n] == len(node.edges)
+        for e, edge in enumerate(node.edges, int(f.first[s, n])):
+            assert (f.choice[s, e], f.n[s, e]) == (edge.choice, edge.n)
+            np.testing.assert_allclose([f.prior[s, e], f.w[s, e]], [edge.prior, edge.w], rtol=0, atol=CLOSE)
+            np.testing.assert_allclose(f.vc[s, e], edge.vc, rtol=0, atol=CLOSE)
+            assert (f.child[s, e] == NONE) == (edge.child is None)
+            if edge.child is not None:
+                todo.append((int(f.child[s, e]), edge.child))
+        assert (f.spawned[s, n] == NONE) == (node.spawned is None)
+        if node.spawned is not None:
+            todo.append((int(f.spawned[s, n]), node.spawned))
+    registers = f.registers[s]
+    assert registers[NODES] == len(pairs) == len(list(twin.nodes()))
+    assert registers[EVALUATIONS] == twin.evaluations
+    assert registers[TOUCHED] == twin.touched
+    assert registers[DEEPEST] == twin.spawn_depth
+    return len(pairs)
+
+
+def both(
+    game: Game, options: Options, evaluator: Evaluator, seed: int, visits: int, plain: Evaluator | None = None
+) -> int:
+    """Search by the engine and by the twin, and compare; the spawned trees inside each other."""
+    view, player = first_view(game, seed)
+    searcher = Searcher(game, [view], [player], options, evaluator, seeds=[seed], first_nodes=2)
+    searcher.run(visits)
+    twin = Twin(game, options, plain or evaluator, seed)
+    twin.search(view, player, visits)
+    compare(searcher, 0, twin)
+    return int(searcher.forest.registers[0, DEEPEST])
+
+
+def noisy_table(game: Game, seed: int) -> Table:
+    """A table of a random policy with every kind of noise."""
+    tree = game_tree(game)
+    p = np.random.default_rng(seed).exponential(size=len(tree.infosets.action))
+    counts = np.diff(tree.infosets.offset)
+    p /= np.repeat(np.add.reduceat(p, tree.infosets.offset[:-1]), counts)
+    return Table(policy_on(tree, p), value_noise=0.05, child_noise=0.05, belief_noise=0.1, seed=seed)
+
+
+FOREST = {
+    "a-ismcts": named("a-ismcts"),
+    "qdts": named("qdts"),
+    "qdts, eps 0": named("qdts", eps_sample=0.0, eps_opponent=0.0),
+    "mmds": named("mmds"),
+}
+HIDDEN = (
+    "kuhn_poker",
+    "leduc_poker",
+    "liars_dice(numdice=2,dice_sides=3)",
+    "goofspiel(num_cards=3,imp_info=true)",
+    "phantom_ttt",
+)
+SEEDS = 20
+
+
+@pytest.mark.parametrize("name", FOREST)
+@pytest.mark.parametrize("spec", HIDDEN)
+def test_every_named_search_equals_its_twin(spec: str, name: str) -> None:
+    game = load_game(spec)
+    deepest = [both(game, FOREST[name], Hashed(game, seed), seed, 200) for seed in range(SEEDS)]
+    assert max(deepest) >= (1 if name == "mmds" else 3) or spec == "kuhn_poker"
+
+
+@pytest.mark.parametrize("name", FOREST)
+@pytest.mark.parametrize("spec", ["kuhn_poker", "leduc_poker", "goofspiel(num_cards=3,imp_info=true)"])
+def test_noisy_tables(spec: str, name: str) -> None:
+    game = load_game(spec)
+    for seed in range(4):
+        table = noisy_table(game, seed)
+        both(game, FOREST[name], table, seed, 200, plain=Kept(table))
+
+
+@pytest.mark.parametrize("spec", ["pig(winscore=20)", "tic_tac_toe", "connect_four"])
+def test_open_games(spec: str) -> None:
+    game = load_game(spec)
+    for seed in range(SEEDS):
+        both(game, named("puct"), Hashed(game, seed), seed, 200)
+
+
+OPTIONS = {
+    "counts": named("qdts", estimate="counts"),
+    "sticky": named("qdts", estimate="sticky"),
+    "prior": named("qdts", estimate="prior"),
+    "mirror": named("qdts", estimate="mirror", step=3.0),
+    "mirror everywhere": named("mmds", step=2.0, root_select="mirror"),
+    "fpu": named("qdts", unvisited="fpu", fpu=0.2),
+    "widen": named("qdts", widen=True),
+    "share": named("qdts", share=True),
+    "widen and share": named("qdts", widen=True, share=True),
+    "widen, mirror": named("mmds", widen=True),
+    "wide": named("qdts", eps_sample=1.5, eps_opponent=2.0),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("spec", ["kuhn_poker(players=3)", "leduc_poker", "liars_dice(split=true)", "matrix_game"])
+def test_each_option(spec: str, name: str) -> None:
+    game = load_game(spec)
+    for seed in range(4):
+        both(game, OPTIONS[name], Hashed(game, seed), seed, 60)
+
+
+def test_four_players_and_39_holes() -> None:
+    game = load_game("hearts")
+    both(game, named("qdts"), Hashed(game, 0), 0, 8)
+
+
+@pytest.mark.parametrize("spec", ["kuhn_poker", "leduc_poker", "phantom_ttt", "pig(winscore=20)"])
+def test_draws_come_in_the_order_of_the_page(spec: str) -> None:
+    game = load_game(spec)
+    for seed in range(3):
+        both(game, named("qdts"), Drawing(game, Hashed(game, seed)), seed, 100)
+
+
+@pytest.mark.parametrize("spec", ["kuhn_poker", "leduc_poker", "tic_tac_toe"])
+def test_inside_the_machine_and_outside_are_the_same(spec: str) -> None:
+    game = load_game(spec)
+    for evaluator in (Uniform(game), Playouts(game)):
+        both(game, named("qdts"), evaluator, 3, 60)
