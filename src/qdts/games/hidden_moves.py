@@ -434,7 +434,8 @@ def build_game(
         return [int(v) - 1 if v > 0 else UNKNOWN for v in world[start : start + cells] if v != 0]
 
     def failed(world: Ints, player: int, k: int) -> bool:
-        return bool(world[starts[player] + FAILED] >> k & 1) and world[starts[player] + FAILED] != UNKNOWN
+        bits = int(world[starts[player] + FAILED])
+        return bits != UNKNOWN and bool(bits >> k & 1)
 
     def replay(world: Ints) -> list[int]:
         left = [list(enumerate(tries(world, p))) for p in range(2)]
