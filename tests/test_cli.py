@@ -57,7 +57,9 @@ def test_help_and_import_load_nothing_heavy() -> None:
     assert done.stdout.splitlines()[-1] == "set()"
 
 
-@pytest.mark.parametrize("command", [[], ["games"], ["solve"], ["policy"], ["bench", "solve"], ["bench", "games"]])
+@pytest.mark.parametrize(
+    "command", [[], ["games"], ["solve"], ["policy"], ["check"], ["bench", "solve"], ["bench", "games"]]
+)
 def test_help_has_examples(command: list[str], capsys: Output) -> None:
     text = run_text(capsys, *command, "--help")
     assert "Examples" in text

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import qdts
-from qdts import Family, InputError, Parameter, load_game, register
+from qdts import Family, Game, InputError, Parameter, load_game, register
 from qdts.games.kuhn_poker import build
 from qdts.games.layout import Field, Layout
 from qdts.games.registry import family_names, find_family, parse_spec
@@ -67,10 +69,20 @@ def test_commas_inside_brackets() -> None:
 
 
 def test_ones_own_game() -> None:
-    family = Family("my_kuhn", "a copy", (Parameter("players", 3, "how many", low=2, high=4),), build)
-    register(family)
+    def renamed(spec: str, players: int) -> Game:
+        return replace(build(spec, players), name="my_kuhn")
+
+    parameters = (Parameter("players", 3, "how many", low=2, high=4),)
+    register(Family("my_kuhn", "a copy", parameters, renamed))
     assert load_game("my_kuhn").players == 3
     assert "my_kuhn" in family_names()
+    register(Family("my_kuhn", "a copy that has the old name", parameters, build))
+    with pytest.raises(InputError, match=r"build gives name='kuhn_poker'.*expected 'my_kuhn'"):
+        load_game("my_kuhn")
+    register(Family("my_kuhn", "no game", (), lambda **_: None))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="build returns None, expected a Game"):
+        load_game("my_kuhn")
+    register(Family("my_kuhn", "a copy", parameters, renamed))
     with pytest.raises(InputError, match="comes with qdts"):
         register(Family("kuhn_poker", "", (), build))
 

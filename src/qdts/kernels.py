@@ -90,12 +90,16 @@ def cache_folder(source_folder: Path) -> Path:
 
 
 def _sources_around(folder: Path) -> list[Path]:
-    """Every Python file of the package that a folder belongs to, or of the folder alone if it is none."""
-    if not (folder / "__init__.py").exists():
-        return sorted(folder.glob("*.py"))
-    while (folder.parent / "__init__.py").exists():
-        folder = folder.parent
-    return sorted(folder.rglob("*.py"))
+    """Every Python file of the package that a folder belongs to, or of the folder alone if it is none.
+
+    What can't be read (an editor's dangling link, a stranger's file) can't be imported either, and is left out.
+    """
+    found = folder.glob("*.py")
+    if (folder / "__init__.py").exists():
+        while (folder.parent / "__init__.py").exists():
+            folder = folder.parent
+        found = folder.rglob("*.py")
+    return sorted(file for file in found if file.is_file() and os.access(file, os.R_OK))
 
 
 def cache_root() -> Path:

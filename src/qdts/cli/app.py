@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from qdts.cli import bench, games, policy, solve
+from qdts.cli import bench, check, games, policy, solve
 from qdts.errors import InputError
 
 WRONG_INPUT = 2
@@ -27,12 +27,14 @@ app = typer.Typer(
     "  qdts games                                     what can be solved\n"
     "  qdts solve leduc_poker --out leduc.npz         solve a game, keep the strategy\n"
     "  qdts policy leduc.npz                          look at it again\n"
+    "  qdts check ./my_game.py                        is a game of your own in order?\n"
     "  qdts solve 'liars_dice(dice_sides=4)' --json   the same for a program\n\n"
-    "Exit codes: 0 done, 2 input that can be corrected, 130 stopped by Ctrl-C.",
+    "Exit codes: 0 done, 1 a law is broken (qdts check), 2 input that can be corrected, 130 stopped by Ctrl-C.",
 )
 app.command(epilog=games.EXAMPLES)(games.games)
 app.command(epilog=solve.EXAMPLES)(solve.solve)
 app.command(epilog=policy.EXAMPLES)(policy.policy)
+app.command(epilog=check.EXAMPLES)(check.check)
 app.add_typer(bench.app, name="bench")
 
 
@@ -61,9 +63,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python complains at exit
         return 1
+    except Exception as error:
+        if (where := _fault_in_game(error)) is None:
+            raise
+        return _fail(f"the game's file fails: {where}")
     if code == solve.INTERRUPTED:
         print("qdts: stopped by Ctrl-C", file=sys.stderr)
     return code or 0
+
+
+def _fault_in_game(error: Exception) -> str | None:
+    """The place and the words of an error that passed through the file of a game of one's own, else None."""
+    from qdts.games.registry import fault_in_file
+
+    return fault_in_file(error)
 
 
 def _fail(message: str) -> int:

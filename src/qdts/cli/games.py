@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 EXAMPLES = """[bold]Examples[/]
   qdts games
   qdts games liars_dice
+  qdts games ./my_game.py
   qdts games --json"""
 
 HINT = """A game is named with its parameters: [bold]'liars_dice(numdice=2,dice_sides=3)'[/]
+A game of your own is named by its file: [bold]./my_game.py[/] or [bold]'./my_game.py(players=3)'[/]
 Games of OpenSpiel that are not too large can be imported: [bold]'openspiel:tiny_hanabi'[/]"""
 
 
@@ -39,7 +41,7 @@ def games(
         console().print(_overview(families))
         console().print(HINT)
     else:
-        _print_details(families[0])
+        _print_details(families[0], names[0])
 
 
 def players(family: Family) -> str:
@@ -73,7 +75,8 @@ def _overview(families: list[Family]) -> Table:
     return table
 
 
-def _print_details(family: Family) -> None:
+def _print_details(family: Family, name: str) -> None:
+    """All about a family that was found by a name, which may be the path of its file."""
     from rich.table import Table
 
     out = console()
@@ -83,7 +86,8 @@ def _print_details(family: Family) -> None:
         for p in family.parameters:
             table.add_row(f"  [bold]{_setting(p)}[/]", f"{p.help} [dim]({p.expected()})[/]")
         out.print("\nParameters, with their defaults", table)
-    out.print("\nTry", *(f"  qdts solve {_quoted(spec)}" for spec in (family.name, *family.examples)), sep="\n")
+    specs = (name + spec.removeprefix(family.name) for spec in (family.name, *family.examples))
+    out.print("\nTry", *(f"  qdts solve {_quoted(spec)}" for spec in specs), sep="\n")
 
 
 def _setting(parameter: Parameter) -> str:

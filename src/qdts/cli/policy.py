@@ -15,12 +15,16 @@ if TYPE_CHECKING:
 
 EXAMPLES = """[bold]Examples[/]
   qdts policy leduc.npz
-  qdts policy leduc.npz --game leduc_poker --json"""
+  qdts policy leduc.npz --game leduc_poker --json
+  qdts policy mine.npz --game ./my_game.py"""
 
 
 def policy(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file written by [bold]qdts solve --out[/].")],
-    game: Annotated[str | None, typer.Option(help="Fail unless it is for this game.", show_default=False)] = None,
+    game: Annotated[
+        str | None,
+        typer.Option(help="Fail unless it is for this game. A game of your own must be given.", show_default=False),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Show a policy file: how it was made, its values and NashConv (measured now), its strategy."""

@@ -28,13 +28,18 @@ EXAMPLES = """[bold]Examples[/]
   qdts solve 'liars_dice(dice_sides=4)' --out dice.npz --plot dice.png
   qdts solve kuhn_poker --algorithm lp --json
   qdts solve tic_tac_toe --algorithm alpha-beta
+  qdts solve './my_game.py(players=3)'
 
 Ctrl-C stops it, keeps what it has (--out and --plot are still written) and exits with 130."""
 
 
 def solve(
     game: Annotated[
-        str, typer.Argument(metavar="GAME", help="A name, with parameters in brackets: see [bold]qdts games[/].")
+        str,
+        typer.Argument(
+            metavar="GAME",
+            help="A name or the path of a game's file, with parameters in brackets: see [bold]qdts games[/].",
+        ),
     ],
     algorithm: Annotated[
         str,

@@ -1,7 +1,28 @@
 """Rules as small compiled functions over a world, one file a game; the interface and the registry."""
 
+from qdts.games.defaults import one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
+from qdts.games.interface import CHANCE, NO_HOLE, OTHERS, TERMINAL, UNKNOWN, compile_rules, rule
+from qdts.games.layout import Field, Layout
 from qdts.games.registry import family_names, find_family, load_game, register
 
-__all__ = ["Family", "Game", "Parameter", "family_names", "find_family", "load_game", "register"]
+__all__ = [
+    "CHANCE",
+    "NO_HOLE",
+    "OTHERS",
+    "TERMINAL",
+    "UNKNOWN",
+    "Family",
+    "Field",
+    "Game",
+    "Layout",
+    "Parameter",
+    "compile_rules",
+    "family_names",
+    "find_family",
+    "load_game",
+    "one_hot",
+    "register",
+    "rule",
+]

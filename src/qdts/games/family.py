@@ -125,7 +125,14 @@ class Family:
             if name not in known:
                 raise unknown(f"parameter of {self.name}", name, known)
         values = {n: p.read(given[n], self.name) if n in given else p.default for n, p in known.items()}
-        return self.build(spec=self.spec(values), **values)
+        game = self.build(spec=(spec := self.spec(values)), **values)
+        if not isinstance(game, Game):
+            raise InputError(f"{self.name}: build returns {game!r}, expected a Game")
+        if (game.name, game.spec) != (self.name, spec):
+            raise InputError(
+                f"{self.name}: build gives name='{game.name}', spec='{game.spec}', expected '{self.name}' and '{spec}'"
+            )
+        return game
 
     def spec(self, values: Mapping[str, Any]) -> str:
         """The canonical name of a game: parameters at their defaults are left out."""

@@ -76,9 +76,9 @@ class Game:
         return self.spec
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from qdts.games.registry import load_game
+        from qdts.games.registry import load_game, path_spec
 
-        return load_game, (self.spec,)
+        return load_game, (path_spec(self),)
 
     @property
     def world_size(self) -> int:

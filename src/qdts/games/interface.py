@@ -14,12 +14,16 @@ much, and plain C pointers let any caller in, compiled or not.
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from numba import config, float32, float64, int64, types
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.core.typing.templates import Signature
 
+from qdts.errors import InputError
 from qdts.kernels import compiled
 
 UNKNOWN = -1
@@ -70,8 +74,11 @@ class FunctionPointer(types.WrapperAddressProtocol):  # type: ignore[misc]
     """The address of one compiled function: a first-class function in kernels, a C function in Python."""
 
     def __init__(self, dispatcher: Any, signature: Signature) -> None:
-        dispatcher.compile(signature.args)
-        compiled = dispatcher.get_compile_result(signature)
+        try:
+            dispatcher.compile(signature.args)
+            compiled = dispatcher.get_compile_result(signature)
+        except (NumbaError, UnsupportedBytecodeError, TypeError) as error:
+            raise InputError(_why_not(dispatcher, signature, error)) from error
         self._keep_alive = compiled
         self._signature = signature
         self.dispatcher = dispatcher
@@ -88,6 +95,27 @@ class FunctionPointer(types.WrapperAddressProtocol):  # type: ignore[misc]
     def signature(self) -> Signature:
         """The function's type."""
         return self._signature
+
+
+HINTS = {
+    "slice<": "a vector is a bare pointer, so index it and don't slice it",
+    "<class 'function'>": "a helper is decorated with @kernel()",
+}
+"""What to do about errors of the compiler that hold these words."""
+
+
+def _why_not(dispatcher: Any, signature: Signature, error: Exception) -> str:
+    """Which rule does not compile, where and why, in one sentence of the compiler's many."""
+    code = dispatcher.py_func.__code__
+    if code.co_argcount != len(signature.args):
+        why = f"it takes {code.co_argcount} arguments, expected {len(signature.args)}"
+    else:
+        words = str(error).partition("There are ")[0].partition("\nFile ")[0].splitlines()
+        why = " ".join(" ".join(w for w in words if not w.startswith(("Failed in", "During:"))).split())
+    why = "; ".join([why, *(hint for words, hint in HINTS.items() if words in why)])
+    place = re.search(f'File "{re.escape(Path(code.co_filename).name)}", line ([0-9]+)', str(error))
+    line = place[1] if place else code.co_firstlineno
+    return f"the rule '{code.co_name}' does not compile: {code.co_filename}, line {line}: {why}"
 
 
 class Kernels(NamedTuple):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Mapping
+from pathlib import Path
 
 from qdts.errors import InputError, unknown
+from qdts.games import game_file
 from qdts.games.family import Family
 from qdts.games.game import Game
 
@@ -30,6 +32,8 @@ IMPORTED = "openspiel:"
 """A name that begins so is a game of OpenSpiel, to be imported."""
 
 _registered: dict[str, Family] = {}
+_files: dict[Path, tuple[bytes, Family]] = {}
+"""Games that came from files: by full path the source that was run, and its family."""
 
 
 def register(family: Family) -> None:
@@ -46,11 +50,14 @@ def family_names() -> list[str]:
 
 
 def find_family(name: str) -> Family:
-    """The family with a name; its kernels are not compiled yet."""
+    """The family with a name, or in the file with a path; its kernels are not compiled yet."""
+    if game_file.is_path(name):
+        return _from_file(Path(name).expanduser().resolve())
     if name in _registered:
         return _registered[name]
     if name not in NATIVE:
-        raise unknown("game", name, family_names())
+        own = f"a game of your own is given by its file, ./{name}.py (with a policy file: --game ./{name}.py)"
+        raise InputError(f"{unknown('game', name, family_names())}; {own}")
     family = importlib.import_module(f"qdts.games.{name}").FAMILY
     assert isinstance(family, Family)
     return family
@@ -59,8 +66,9 @@ def find_family(name: str) -> Family:
 def load_game(spec: str, **parameters: object) -> Game:
     """The game with a name and parameters: `load_game("liars_dice(numdice=2,dice_sides=3)")`.
 
-    Parameters may also be given by keyword. `openspiel:NAME(...)` imports a game of OpenSpiel. The game's kernels
-    are compiled, or taken from the cache.
+    Parameters may also be given by keyword. A name that ends in .py or has a slash is the path of a file with a game of
+    one's own, which is run. `openspiel:NAME(...)` imports a game of OpenSpiel. The game's kernels are compiled,
+    or taken from the cache.
     """
     if spec.strip().startswith(IMPORTED):
         return _import(spec.strip(), parameters)
@@ -69,9 +77,48 @@ def load_game(spec: str, **parameters: object) -> Game:
         if key in given:
             raise InputError(f"parameter {key} of {name} is given twice, in the name and by keyword")
     family = find_family(name)
-    if parameters:
-        return family.load({**given, **parameters})
-    return _load(family, tuple(given.items()))
+    try:
+        return family.load({**given, **parameters}) if parameters else _load(family, tuple(given.items()))
+    except Exception as error:
+        path = next((path for path, (_, loaded) in _files.items() if loaded is family), None)
+        if path is None or isinstance(error, InputError):
+            raise
+        raise InputError(f"{family.name} can't be built: {game_file.told(error, path)}") from error
+
+
+def load_known_game(spec: str) -> Game:
+    """As `load_game`, for names that are read from data: a path is refused, so that reading never runs a file."""
+    if not spec.strip().startswith(IMPORTED) and game_file.is_path(parse_spec(spec)[0]):
+        raise InputError(f"'{spec}' is the path of a file, expected the name of a game")
+    return load_game(spec)
+
+
+def path_spec(game: Game) -> str:
+    """A specification that loads a game in any process: with the path of its file, if it came from one."""
+    paths = (path for path, (_, family) in _files.items() if family.name == game.name)
+    return f"{next(paths, game.name)}{game.spec.removeprefix(game.name)}"
+
+
+def fault_in_file(error: BaseException) -> str | None:
+    """The file, the line and the words of an error that passed through a game's file, else None."""
+    return next((game_file.told(error, path) for path in _files if game_file.touches(error, path)), None)
+
+
+def _from_file(path: Path) -> Family:
+    """The family in a file; the file is run again only if it has changed."""
+    source = game_file.read(path)
+    if path in _files and _files[path][0] == source:
+        return _files[path][1]
+    family = game_file.run(path, source)
+    for other, (_, loaded) in _files.items():
+        if other != path and loaded.name == family.name:
+            raise InputError(f"'{path}' names its game '{family.name}', as '{other}' does, which is loaded already")
+    try:
+        register(family)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    _files[path] = source, family
+    return family
 
 
 def _import(spec: str, parameters: Mapping[str, object]) -> Game:
@@ -94,7 +141,8 @@ def _load(family: Family, given: tuple[tuple[str, str], ...]) -> Game:
 
 def parse_spec(spec: str) -> tuple[str, Mapping[str, str]]:
     """Split `name(key=value,...)`; a comma inside brackets belongs to its value."""
-    name, bracket, rest = spec.strip().partition("(")
+    path, after = game_file.split_path(spec.strip())
+    name, bracket, rest = after.partition("(")
     if bracket and not rest.endswith(")"):
         raise InputError(f"game '{spec}' has no closing bracket, expected name(key=value,...)")
     given: dict[str, str] = {}
@@ -105,7 +153,7 @@ def parse_spec(spec: str) -> tuple[str, Mapping[str, str]]:
         if key in given:
             raise InputError(f"parameter {key} stands twice in game '{spec}'")
         given[key] = value
-    return name.strip(), given
+    return path or name.strip(), given
 
 
 def _split(text: str) -> list[str]:

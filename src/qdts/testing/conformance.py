@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,10 +12,11 @@ import numpy as np
 from qdts.games.game import Game
 from qdts.testing import laws, reachable
 from qdts.testing.completions import Completions
+from qdts.testing.faults import Law
 from qdts.testing.laws import Seat
 from qdts.testing.positions import Positions, enumerate_positions, sample_positions
 from qdts.testing.rows import distinct
-from qdts.testing.transcript import check_interpreted
+from qdts.testing.transcript import check_same, interpreted_lines
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ def check_game(
     samples: int = 200,
     seed: int = 0,
     interpreted: bool = False,
+    begin: Callable[[Law], None] = lambda _: None,
 ) -> Report:
     """Check that a game keeps every law; raise a ConformanceError that names the law, the game and the world or view.
 
@@ -50,36 +53,57 @@ def check_game(
         limit: With at most this many positions (worlds at a depth), all are looked at; else those of random games.
         samples: How many random games are played where there are more.
         seed: Decides which.
-        interpreted: Also play with the rules as plain Python, on vectors that don't allow an index out of range.
+        interpreted: Also play with the rules as plain Python, on vectors that don't allow an index out of range. This
+            comes first, since compiled rules that reach too far spoil whatever lies there.
+        begin: Called with each law, in order, when all before it are known to be kept.
     """
+    if interpreted:
+        begin(Law.GUARD)
+        plain = interpreted_lines(game, seed)
+    begin(Law.BASICS)
     positions = enumerate_positions(game, limit) or sample_positions(game, samples, seed)
     seats = [laws.take_seat(game, positions, player) for player in range(game.players)]
     laws.check_basics(game, positions)
+    begin(Law.HIDDEN)
     laws.check_hidden(game, seats)
-    completions = 0
+    begin(Law.VIEWS)
     for seat in seats:
         laws.check_views(game, positions, seat)
-        found = _check_completions(game, positions, seat, samples, seed)
-        if game.hidden and game.memory == "perfect":
-            laws.check_memory(game, positions, seat)
-        views = seat.views[seat.first]
-        laws.check_features(game, seat.player, np.concatenate([positions.worlds, found.worlds, views, found.between]))
-        laws.check_text(game, laws.spread(views))
-        completions += len(found.worlds)
-    laws.check_midway(game, positions, seats)
-    laws.check_text(game, laws.spread(positions.worlds))
+    begin(Law.COMPLETIONS)
+    found = [_check_completions(game, positions, seat, samples, seed) for seat in seats]
     reachable.check_replay(game, positions.worlds)
+    if game.hidden and game.weights == "chance" and positions.whole:
+        begin(Law.WEIGHTS)
+        for seat, filled in zip(seats, found, strict=True):
+            reachable.check_weights(game, positions, seat, filled)
+    if game.hidden and game.memory == "perfect":
+        begin(Law.MEMORY)
+        for seat in seats:
+            laws.check_memory(game, positions, seat)
+    begin(Law.MIDWAY)
+    laws.check_midway(game, positions, seats)
+    begin(Law.FEATURES)
+    for seat, filled in zip(seats, found, strict=True):
+        views = seat.views[seat.first]
+        laws.check_features(game, seat.player, np.concatenate([positions.worlds, filled.worlds, views, filled.between]))
+    begin(Law.TEXT)
+    for vectors in (positions.worlds, *(seat.views[seat.first] for seat in seats)):
+        laws.check_text(game, laws.spread(vectors))
+    for seat in seats:
+        laws.check_names(game, positions, seat)
     if golden is not None:
+        begin(Law.GOLDEN)
         _check_golden(game, golden)
     if interpreted:
-        check_interpreted(game, seed)
+        begin(Law.COMPILED)
+        check_same(game, seed, plain)
     return Report(
         spec=game.spec,
         mode="enumerated" if positions.whole else "sampled",
         histories=int(positions.histories.sum()),
         worlds=len(distinct(positions.worlds)[1]),
         views=sum(len(seat.first) for seat in seats),
-        completions=completions,
+        completions=sum(len(filled.worlds) for filled in found),
     )
 
 

@@ -13,19 +13,29 @@ from qdts.kernels import Ints
 
 
 class Law(StrEnum):
-    """What every game must keep; `qdts.testing.laws` says what each asks for."""
+    """What every game must keep, in the order in which it is checked: later laws rely on earlier ones."""
 
-    BASICS = "basics"
-    VIEWS = "views"
-    COMPLETIONS = "completions"
-    WEIGHTS = "weights"
-    MEMORY = "memory"
-    HIDDEN = "hidden"
-    MIDWAY = "midway"
-    FEATURES = "features"
-    TEXT = "text"
-    GOLDEN = "golden"
-    GUARD = "guard"
+    GUARD = "guard", "run as plain Python, the rules stay within their vectors"
+    BASICS = "basics", "movers, choices, slots and returns in range; chance sums to one; reading changes nothing"
+    HIDDEN = "hidden", "a game that hides has a hole in some view, one that does not has none"
+    VIEWS = "views", "redacting only hides, and all at once; owners know whether they move, and how"
+    COMPLETIONS = "completions", "filling the holes of a view gives exactly the worlds that play can reach with it"
+    WEIGHTS = "weights", "the values of holes are as likely as chance makes them"
+    MEMORY = "memory", "a view tells what its owner saw before, and what he did"
+    MIDWAY = "midway", "who has begun an action goes on with it; to the others all pieces look the same"
+    FEATURES = "features", "finite, the same for the same vector, different for different ones"
+    TEXT = "text", "what is written is read back; actions, outcomes and views have names"
+    GOLDEN = "golden", "counts, the value of uniform play and a playthrough are those of the golden file"
+    COMPILED = "compiled", "the compiled rules say what plain Python says"
+
+    asks: str
+    """In one line."""
+
+    def __new__(cls, name: str, asks: str) -> Law:
+        """A law is its name, and knows what it asks for."""
+        law = str.__new__(cls, name)
+        law._value_, law.asks = name, asks
+        return law
 
 
 class ConformanceError(AssertionError):
@@ -33,7 +43,7 @@ class ConformanceError(AssertionError):
 
     def __init__(self, law: Law, game: Game, what: str) -> None:
         super().__init__(f"law of {law}: {game.spec}: {what}")
-        self.law = law
+        self.law, self.what = law, what
 
 
 def require(law: Law, game: Game, holds: np.bool_ | NDArray[np.bool_], vectors: Ints, what: str, *details: Any) -> None:

@@ -1,16 +1,7 @@
 """The laws that every game must keep, each a function that raises a ConformanceError where a game does not.
 
-    law          asks for
-    basics       movers, choices and slots in range; chance sums to one; returns bounded; reading changes nothing
-    views        redacting twice is redacting once, and only hides; owners know whether they move, and how
-    hidden       a game that hides nothing has no hole in any view, one that hides has some
-    memory       a view tells what its owner saw before, and what he did
-    midway       who has begun an action goes on with it; the others can't tell the pieces apart
-    features     finite, the same for the same vector, different for different ones
-    text         what is written is read back
-
-The laws of completions and of weights have a file of their own, as have golden files and the guard. What the rules
-say of one world they say of equal worlds, so `positions` may hold each world once.
+`Law` says what each asks for. The laws of completions and of weights have a file of their own, as have golden files and
+the guard. What the rules say of one world they say of equal worlds, so `positions` may hold each world once.
 """
 
 from __future__ import annotations
@@ -64,7 +55,7 @@ def check_basics(game: Game, positions: Positions) -> None:
     utility = batch.returns(game, ends)
     what = f"returns are {{0}}, expected {game.min_return} to {game.max_return}"
     inside = (utility >= game.min_return - TOLERANCE) & (utility <= game.max_return + TOLERANCE)
-    require(Law.BASICS, game, inside.all(axis=1), ends, what, utility.tolist())
+    require(Law.BASICS, game, inside.all(axis=1), ends, what, [str(u) for u in utility.tolist()])
     total = utility.sum(axis=1)
     if game.zero_sum:
         require(Law.BASICS, game, np.abs(total) < TOLERANCE, ends, "returns sum to {0}, expected 0", total)
@@ -207,7 +198,22 @@ def check_text(game: Game, vectors: Ints) -> None:
             raise ConformanceError(Law.TEXT, game, f"'{text}' can't be read back: {error}") from error
         if not np.array_equal(back, vector):
             raise ConformanceError(Law.TEXT, game, f"{vector.tolist()} is read back as {back.tolist()} from '{text}'")
+
+
+def check_names(game: Game, positions: Positions, seat: Seat) -> None:
+    """Actions are read back from their names; outcomes, and the views at which a player moves, have some words."""
     for action in range(game.num_actions):
         name = game.action_name(action)
         if game.parse_action(name) != action:
             raise ConformanceError(Law.TEXT, game, f"action {action} is read back as {game.parse_action(name)}")
+    for outcome in range(game.num_outcomes):
+        if not _is_text(name := game.outcome_name(outcome)):
+            raise ConformanceError(Law.TEXT, game, f"outcome_name({outcome}) is {name!r}, expected some words")
+    views = seat.views[seat.first[positions.mover[seat.first] == seat.player]]
+    for view in spread(views) if len(views) else ():
+        if not _is_text(title := game.describe(view)):
+            raise ConformanceError(Law.TEXT, game, f"title is {title!r}, expected some words at {written(game, view)}")
+
+
+def _is_text(words: object) -> bool:
+    return isinstance(words, str) and bool(words.strip())

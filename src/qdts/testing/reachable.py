@@ -28,8 +28,8 @@ VIEWS_A_SAMPLE = 10
 
 
 def check_all_completions(game: Game, positions: Positions, seat: Seat) -> Completions:
-    """The completions of every view of a player are exactly the worlds with that view, with the right weights."""
-    number, first = distinct(positions.worlds)
+    """The completions of every view of a player are exactly the worlds with that view."""
+    _, first = distinct(positions.worlds)
     worlds, view_of = positions.worlds[first], seat.number[first]
     seen = seat.views[seat.first]
     found = complete(game, seen, len(worlds) + 1)
@@ -41,17 +41,18 @@ def check_all_completions(game: Game, positions: Positions, seat: Seat) -> Compl
     times = np.bincount(at, minlength=len(worlds))
     what = "the world is found {0} times among the completions of its view, expected once"
     require(Law.COMPLETIONS, game, times == 1, worlds, what, times)
-    if game.weights == "chance":
-        reach: Reals = np.bincount(number, positions.reach, minlength=len(worlds)).astype(np.float64)
-        _check_weights(game, found, where, reach[at])
     return found
 
 
-def _check_weights(game: Game, found: Completions, where: Ints, reach: Reals) -> None:
+def check_weights(game: Game, positions: Positions, seat: Seat, found: Completions) -> None:
     """The product of the weights is the probability of the world, were all left to chance, given the view."""
+    number, first = distinct(positions.worlds)
+    reach: Reals = np.bincount(number, positions.reach, minlength=len(first)).astype(np.float64)
+    reach = reach[find(positions.worlds[first], found.worlds)]
     share = reach / np.bincount(found.origin, reach)[found.origin]
     what = "the completion {0} has weight {1}, by chance it has {2}"
     right = np.abs(found.weight - share) < TOLERANCE
+    where = seat.views[seat.first][found.origin]
     require(Law.WEIGHTS, game, right, where, what, found.worlds, found.weight, share)
 
 
