@@ -91,6 +91,18 @@ def test_mistakes_are_told_as_shown(session: Session, folder: Path, capsys: pyte
     run(session, capsys)
 
 
+def test_another_game_may_keep_the_laws_too(folder: Path) -> None:
+    """Hiding the other's card in place of one's own, as the tutorial warns."""
+    source = EXAMPLE.read_text(encoding="utf-8")
+    assert source.count("world[CARDS + player]") == 2
+    changed = source.replace("world[CARDS + player]", "world[CARDS + 1 - player]")
+    (folder / EXAMPLE.name).write_text(changed, encoding="utf-8")
+    game = qdts.load_game(f"./{EXAMPLE.name}")
+    assert check_game(game).mode == "enumerated"
+    dealt = game.layout.read("turn=2 cards=AQ glances=-- bets=---")
+    assert game.layout.write(game.view(dealt, 0)) == "turn=2 cards=A? glances=-- bets=---"
+
+
 def test_commands_print_what_is_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plain = [session for session in SESSIONS if not session.change]
     assert [session.command.split()[0] for session in plain] == ["check", "solve", "policy"]

@@ -139,15 +139,48 @@ def test_missing_files(name: str, words: str, capsys: Output) -> None:
         assert words in printed.err
 
 
-def test_a_rule_that_does_not_compile(capsys: Output) -> None:
+@pytest.mark.parametrize(
+    ("right", "wrong", "words"),
+    [
+        ("turn = world[TURN]\n", "turn = wrld[TURN]\n", ["the rule 'mover' does not compile", "my.py, line", "'wrld'"]),
+        (
+            "for i in range(SLOTS):",
+            "for i in range(len(world)):",
+            ["'initial'", "can be indexed and nothing else"],
+        ),
+        ("def legal(rules: Ints, world: Ints,", "def legal(rules: Ints,", ["it takes 2 arguments, expected 3"]),
+        ("@kernel()\n", "", ["'cards_left'", "a helper is decorated with @kernel()"]),
+        ("    return NO_HOLE\n", "", ["the rule 'hole'", "every way through the rule must return what it promises"]),
+        ("@rule\ndef mover", "def mover", ["'mover' is not compiled: decorate it with @rule"]),
+        ("@rule\ndef mover", "@rule\ndef midway", ["rules are missing: mover"]),
+        ("def redact", "def redakt", ["line", "@rule on 'redakt': expected one of initial, mover"]),
+    ],
+)
+def test_rules_that_do_not_compile(right: str, wrong: str, words: list[str]) -> None:
     source = EXAMPLE.read_text(encoding="utf-8")
-    written("my.py", source.replace("turn = world[TURN]\n", "turn = wrld[TURN]\n", 1))
-    with pytest.raises(InputError, match=r"the rule 'mover' does not compile: .*my.py, line \d+: .*'wrld'"):
+    assert right in source
+    written("my.py", source.replace(right, wrong, 1))
+    with pytest.raises(InputError) as caught:
         load_game("./my.py")
-    written("my.py", source.replace("def legal(rules: Ints, world: Ints, actions: Ints)", "def legal(rules, actions)"))
-    assert main(["check", "./my.py", "--json"]) == 2
-    assert "the rule 'legal' does not compile" in (told := capsys.readouterr().err)
-    assert "it takes 2 arguments, expected 3" in told
+    assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_what_a_rule_prints_is_no_part_of_its_transcript(capfd: pytest.CaptureFixture[str]) -> None:
+    source = EXAMPLE.read_text(encoding="utf-8")
+    written("my.py", source.replace("    turn = world[TURN]\n", "    turn = world[TURN]\n    print(turn)\n", 1))
+    assert main(["check", "./my.py"]) == 0
+    assert "blind_mans_bluff keeps all 11 laws" in capfd.readouterr().out
+
+
+def test_a_hole_that_is_left_out(capsys: Output) -> None:
+    source = EXAMPLE.read_text(encoding="utf-8")
+    written(
+        "my.py",
+        source.replace("    for i in range(SLOTS):\n        if view", "    for i in range(3):\n        if view"),
+    )
+    assert main(["check", "./my.py", "--json"]) == 1
+    fault = json.loads(capsys.readouterr().out)["laws"][-1]["fault"]
+    assert fault.startswith("hole gives NO_HOLE, but slot 4 is unknown: either hole names it, or fill sets it")
 
 
 def test_one_name_from_two_files_is_refused() -> None:

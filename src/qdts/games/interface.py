@@ -74,6 +74,8 @@ class FunctionPointer(types.WrapperAddressProtocol):  # type: ignore[misc]
     """The address of one compiled function: a first-class function in kernels, a C function in Python."""
 
     def __init__(self, dispatcher: Any, signature: Signature) -> None:
+        if not hasattr(dispatcher, "compile"):
+            raise TypeError(f"'{dispatcher.__name__}' is not compiled: decorate it with @rule")
         try:
             dispatcher.compile(signature.args)
             compiled = dispatcher.get_compile_result(signature)
@@ -98,8 +100,9 @@ class FunctionPointer(types.WrapperAddressProtocol):  # type: ignore[misc]
 
 
 HINTS = {
-    "slice<": "a vector is a bare pointer, so index it and don't slice it",
+    "int64*": "a vector is a bare pointer, which can be indexed and nothing else",
     "<class 'function'>": "a helper is decorated with @kernel()",
+    "mismatch of return type": "every way through the rule must return what it promises",
 }
 """What to do about errors of the compiler that hold these words."""
 
@@ -161,7 +164,7 @@ def compile_rules(namespace: dict[str, Any]) -> Kernels:
     found: dict[str, Any] = {name: namespace.get(name) or getattr(defaults, name, None) for name in SIGNATURES}
     missing = [name for name, function in found.items() if function is None]
     if missing:
-        raise TypeError(f"{namespace['__name__']} lacks the rules {', '.join(missing)}")
+        raise TypeError(f"rules are missing: {', '.join(missing)} (functions of these names, decorated with @rule)")
     if config.DISABLE_JIT:
         return Kernels(**found)
     return Kernels(*(FunctionPointer(found[name], s) for name, s in SIGNATURES.items()))

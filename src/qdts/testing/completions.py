@@ -124,7 +124,8 @@ def _check_holes(game: Game, vectors: Ints, hole: Ints) -> None:
     empty = (hole == NO_HOLE) | (slot == UNKNOWN)
     require(Law.COMPLETIONS, game, empty, vectors, "hole {0} is a slot that is known to be {1}", hole, slot)
     full = (hole != NO_HOLE) | (vectors != UNKNOWN).all(axis=1)
-    require(Law.COMPLETIONS, game, full, vectors, "NO_HOLE while a slot is unknown")
+    what = "hole gives NO_HOLE, but slot {0} is unknown: either hole names it, or fill sets it with an earlier one"
+    require(Law.COMPLETIONS, game, full, vectors, what, np.argmax(vectors == UNKNOWN, axis=1))
 
 
 def _check_values(game: Game, vectors: Ints, hole: Ints, choices: batch.Choices) -> None:

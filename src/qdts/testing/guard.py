@@ -7,6 +7,7 @@ vectors or writes where it may only read.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 
 from qdts.games.interface import FunctionPointer
@@ -25,11 +26,12 @@ def main() -> int:
     if isinstance(game.kernels.initial, FunctionPointer):
         parser.error("the rules are compiled: set NUMBA_DISABLE_JIT=1")
     try:
-        for line in transcript(Interpreted(game), given.seed):
-            sys.stdout.write(f"{line}\n")
+        with contextlib.redirect_stdout(sys.stderr):  # what a rule prints is no part of the transcript
+            lines = list(transcript(Interpreted(game), given.seed))
     except GuardError as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    sys.stdout.writelines(f"{line}\n" for line in lines)
     return 0
 
 
