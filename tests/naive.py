@@ -67,6 +67,33 @@ def best_response_value(game: Game, strategy: Strategy, player: int) -> float:
     return best
 
 
+def response_by_views(game: Game, strategy: Strategy, player: int) -> tuple[float, float]:
+    """The value of a player's best response and of his own strategy, by recursion from view to view of his."""
+
+    def reach(world: Ints, weight: float, found: dict[bytes, list[tuple[Ints, float]]]) -> float:
+        """Sort what comes before his next turn by his view of it; return the weighted returns of finished games."""
+        mover = game.mover(world)
+        if mover == TERMINAL:
+            return weight * float(game.returns(world)[player])
+        if mover == player:
+            found.setdefault(game.view(world, player).tobytes(), []).append((world, weight))
+            return 0.0
+        steps = [(game.step(world, a), weight * p) for a, p in branches(game, world, strategy) if p > 0]
+        return sum(reach(after, w, found) for after, w in steps)
+
+    def value(begun: list[tuple[Ints, float]]) -> tuple[float, float]:
+        found: dict[bytes, list[tuple[Ints, float]]] = {}
+        best = mean = sum(reach(world, weight, found) for world, weight in begun)
+        for group in found.values():
+            world = group[0][0]
+            after = {a: value([(game.step(w, a), r) for w, r in group]) for a in game.legal(world)}
+            best += max(b for b, _ in after.values())
+            mean += sum(p * after[a][1] for a, p in strategy(game.view(world, player)).items())
+        return best, mean
+
+    return value([(game.initial(), 1.0)])
+
+
 class NaiveCFR:
     """CFR by recursion with tables by view; alternating updates, regrets as in the papers."""
 

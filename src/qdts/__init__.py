@@ -12,30 +12,36 @@ if TYPE_CHECKING:
     from qdts.errors import InputError
     from qdts.games import Family, Game, Parameter, load_game, register
     from qdts.solving import (
+        Measurement,
         Policy,
         Solution,
         best_response,
         expected_values,
         load_policy,
+        measure_policy,
         nash_conv,
         save_policy,
         solve,
         uniform_policy,
+        uniform_rows,
     )
 
 _WHERE = {
     "qdts.errors": ["InputError"],
     "qdts.games": ["Family", "Game", "Parameter", "load_game", "register"],
     "qdts.solving": [
+        "Measurement",
         "Policy",
         "Solution",
         "best_response",
         "expected_values",
         "load_policy",
+        "measure_policy",
         "nash_conv",
         "save_policy",
         "solve",
         "uniform_policy",
+        "uniform_rows",
     ],
 }
 _HOME = {name: module for module, names in _WHERE.items() for name in names}
@@ -44,6 +50,7 @@ __all__ = [
     "Family",
     "Game",
     "InputError",
+    "Measurement",
     "Parameter",
     "Policy",
     "Solution",
@@ -51,11 +58,13 @@ __all__ = [
     "expected_values",
     "load_game",
     "load_policy",
+    "measure_policy",
     "nash_conv",
     "register",
     "save_policy",
     "solve",
     "uniform_policy",
+    "uniform_rows",
 ]
 
 

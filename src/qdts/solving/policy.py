@@ -28,11 +28,13 @@ from qdts.files import write_whole
 from qdts.games.game import Game
 from qdts.games.registry import load_known_game
 from qdts.kernels import Ints, Reals
-from qdts.solving.tree import NONE, GameTree, Report, enumerate_game, find_views
+from qdts.solving.tree import NONE, GameTree, Report, TooLargeError, enumerate_game, find_views
 
 FORMAT, FORMAT_VERSION = "qdts-policy", 1
 ARRAYS = {"views": (np.int64, 2), "offset": (np.int32, 1), "action": (np.int32, 1), "probability": (np.float64, 1)}
 SUM_TOLERANCE = 1e-6
+FEW = 2_000_000
+"""Histories that are listed without being asked to: above, one sweep is faster than listing them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +72,41 @@ class Policy:
 def game_tree(game: Game, report: Report | None = None) -> GameTree:
     """The enumerated game; the last few stay in memory."""
     kept = _kept(game)
-    if not kept:
-        kept.append(enumerate_game(game, report=report))
-    return kept[0]
+    if kept.tree is None:
+        kept.tree = enumerate_game(game, report=report)
+    return kept.tree
+
+
+def handy_tree(game: Game) -> GameTree | None:
+    """The enumerated game if it is in memory, has few histories, or can't be swept; None where a sweep is better."""
+    if not is_sweepable(game):
+        return game_tree(game)
+    kept = _kept(game)
+    if kept.tree is None and not kept.large:
+        try:
+            kept.tree = enumerate_game(game, limit=FEW)
+        except TooLargeError:
+            kept.large = True
+    return kept.tree
+
+
+def is_sweepable(game: Game) -> bool:
+    """Whether a player's views form a tree: they tell all that he knew and did before, and are no mere positions."""
+    return game.hidden and game.memory == "perfect"
+
+
+@dataclass
+class _Kept:
+    """The place of a game's tree."""
+
+    tree: GameTree | None = None
+    large: bool = False
+    """It is known to have more than FEW histories."""
 
 
 @lru_cache(maxsize=4)
-def _kept(game: Game) -> list[GameTree]:
-    """The place of a game's tree; empty until it is enumerated."""
-    return []
+def _kept(game: Game) -> _Kept:
+    return _Kept()
 
 
 def policy_on(tree: GameTree, probability: Reals, **info: Any) -> Policy:
@@ -89,8 +117,12 @@ def policy_on(tree: GameTree, probability: Reals, **info: Any) -> Policy:
 
 def uniform_policy(game: Game) -> Policy:
     """Every legal action equally likely."""
-    tree = game_tree(game)
-    return policy_on(tree, uniform(tree))
+    tree = handy_tree(game)
+    if tree is not None:
+        return policy_on(tree, uniform(tree))
+    from qdts.solving.view_sweep import tabulate
+
+    return tabulate(game)
 
 
 def uniform(tree: GameTree) -> Reals:

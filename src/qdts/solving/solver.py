@@ -14,8 +14,10 @@ from qdts.games.game import Game
 from qdts.interrupt import interruptible
 from qdts.kernels import Reals
 from qdts.solving.best_response import best_response_gains
-from qdts.solving.policy import Policy, aligned, game_tree, policy_on, verify_game
+from qdts.solving.measure import DEFAULT_MEMORY, SweepReport, chosen_tree, measure_policy, on_tree
+from qdts.solving.policy import Policy, game_tree, policy_on
 from qdts.solving.regret import SCHEDULES
+from qdts.solving.rows import Rows
 from qdts.solving.tree import GameTree
 from qdts.solving.values import history_values
 
@@ -93,16 +95,22 @@ def is_sequential(game: Game) -> bool:
     return game.players == 2 and game.hidden and game.memory == "perfect"
 
 
-def nash_conv(game: Game, policy: Policy) -> float:
+def nash_conv(
+    game: Game,
+    policy: Policy | Rows,
+    *,
+    method: str | None = None,
+    memory: int = DEFAULT_MEMORY,
+    report: SweepReport | None = None,
+) -> float:
     """Σ over players of what each could gain by a best response; zero exactly at a Nash equilibrium.
 
-    For two players exploitability is half of this.
+    For two players exploitability is half of this. The arguments are those of `measure_policy`.
     """
-    if not game.hidden:
-        verify_game(policy, game)
-        return float(best_response_gains(policy).sum())
-    tree = game_tree(game)
-    return measure(tree, aligned(tree, policy))
+    tree = chosen_tree(game, method) if game.hidden else None
+    if tree is None:
+        return measure_policy(game, policy, method=method, memory=memory, report=report).nash_conv
+    return measure(tree, on_tree(tree, policy))
 
 
 def measure(tree: GameTree, probability: Reals) -> float:

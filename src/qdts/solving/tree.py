@@ -43,6 +43,10 @@ DEFAULT_LIMIT = 20_000_000
 """Histories above which enumerating is refused unless a caller asks for more."""
 
 
+class TooLargeError(InputError):
+    """A game has more histories than are to be listed."""
+
+
 class Histories(NamedTuple):
     """Every history of a game."""
 
@@ -137,7 +141,7 @@ def enumerate_game(
 ) -> GameTree:
     """Every history of a game, or those up to a depth (deeper nodes then stay without children).
 
-    Raises an InputError with the size so far if there are more than `limit`, or if the rules are broken.
+    Raises a TooLargeError with the size so far if there are more than `limit`, an InputError if the rules are broken.
     """
     histories, infosets, machine = _allocate(game)
     depth = game.max_depth if max_depth is None else max_depth
@@ -151,7 +155,7 @@ def enumerate_game(
         if status != FULL:
             raise _fault(game, machine, status)
         if used[HISTORIES] > limit:
-            raise InputError(
+            raise TooLargeError(
                 f"{game.spec} has more than {limit:,} histories ({used[HISTORIES]:,} and {used[INFOSETS]:,} "
                 "information sets so far): too large to enumerate; give smaller parameters"
             )
@@ -171,8 +175,15 @@ def enumerate_game(
 
 def find_views(known: Ints, wanted: Ints) -> NDArray[np.int32]:
     """Where each of the wanted views stands among the known ones, both int64[any, W]; NONE where it does not."""
-    table = np.full(_table_size(len(known)), NONE, np.int32)
+    table = np.full(table_size(len(known)), NONE, np.int32)
     return _find(np.ascontiguousarray(known), table, np.ascontiguousarray(wanted))
+
+
+def view_table(views: Ints) -> NDArray[np.int32]:
+    """The hash table of some views, for `probe_view`."""
+    table = np.full(table_size(len(views)), NONE, np.int32)
+    _find(views, table, views[:0])
+    return table
 
 
 def _allocate(game: Game, histories: int = 1 << 14, infosets: int = 1 << 10) -> tuple[Histories, InfoSets, Machine]:
@@ -204,7 +215,7 @@ def _allocate(game: Game, histories: int = 1 << 14, infosets: int = 1 << 10) -> 
             np.zeros(branching, np.int64),
             np.zeros(branching),
             np.zeros(size, np.int64),
-            np.full(_table_size(infosets), NONE, np.int32),
+            np.full(table_size(infosets), NONE, np.int32),
             np.array([-1, 0, 0, 0], np.int64),
         ),
     )
@@ -236,13 +247,13 @@ def _grow(
         larger(infosets.action, 0, more_a),
     )
     if more_i:
-        table = np.full(_table_size(len(infosets.owner)), NONE, np.int32)
-        _find(infosets.views[: used[INFOSETS]], table, np.zeros((0, game.world_size), np.int64))
+        table = np.full(table_size(len(infosets.owner)), NONE, np.int32)
+        _find(infosets.views[: used[INFOSETS]], table, infosets.views[:0])
         machine = machine._replace(table=table)
     return histories, infosets, machine
 
 
-def _table_size(entries: int) -> int:
+def table_size(entries: int) -> int:
     """A power of two, at least twice the number of entries."""
     return 1 << max(4, (2 * entries - 1).bit_length())
 

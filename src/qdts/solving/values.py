@@ -12,7 +12,7 @@ from numba import float64, int64
 from numpy.typing import NDArray
 
 from qdts.kernels import Reals, kernel
-from qdts.solving.policy import Policy, aligned, game_tree
+from qdts.solving.policy import Policy, aligned, handy_tree
 from qdts.solving.tree import NONE, GameTree, Histories, HistoriesType
 
 
@@ -22,7 +22,11 @@ def expected_values(policy: Policy) -> Reals:
         from qdts.solving.positions import position_values
 
         return position_values(policy)
-    tree = game_tree(policy.game)
+    tree = handy_tree(policy.game)
+    if tree is None:
+        from qdts.solving.measure import measure_policy
+
+        return np.array(measure_policy(policy.game, policy, method="sweep").values)
     return history_values(tree, aligned(tree, policy))[0].copy()
 
 
