@@ -58,7 +58,8 @@ def test_help_and_import_load_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["games"], ["solve"], ["policy"], ["check"], ["bench", "solve"], ["bench", "games"]]
+    "command",
+    [[], ["games"], ["solve"], ["policy"], ["check"], ["nashconv"], ["bench", "solve"], ["bench", "games"]],
 )
 def test_help_has_examples(command: list[str], capsys: Output) -> None:
     text = run_text(capsys, *command, "--help")
@@ -225,6 +226,11 @@ def check_failure(capsys: Output, arguments: list[str], *words: str) -> None:
         (["solve"], ["GAME"]),
         (["slove", "kuhn_poker"], ["slove"]),
         (["policy", "no_such_file.npz"], ["no_such_file.npz"]),
+        (["nashconv", "kuhn_poker", "--method", "swep"], ["swep", "sweep", "enumerate"]),
+        (["nashconv", "kuhn_poker", "--memory", "0"], ["--memory 0.0", "GiB"]),
+        (["nashconv", "kuhn_poker", "--memory", "nan"], ["--memory nan"]),
+        (["nashconv", "kuhn_poker", "--method", "sweep", "--memory", "0.000001"], ["1,073 bytes", "at least"]),
+        (["nashconv", "kuhn_poker", "--policy", "no_such_file.npz"], ["no_such_file.npz"]),
         (["bench", "solve", "--repeats", "0"], ["--repeats"]),
     ],
     ids=lambda x: " ".join(x) if x else "",
@@ -267,6 +273,42 @@ def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
     policy = load_policy(file)
     assert policy.info["iterations"] == data["iterations"] < 1000000000
     assert nash_conv(policy.game, policy) == pytest.approx(data["nash_conv"])
+
+
+def test_nashconv(capsys: Output, tmp_path: Path) -> None:
+    file = tmp_path / "kuhn.npz"
+    solved = run_json(capsys, "solve", "kuhn_poker", "--iterations", "50", "--out", str(file))
+    for method in ("sweep", "enumerate"):
+        data = run_json(capsys, "nashconv", "kuhn_poker", "--policy", str(file), "--method", method)
+        assert (data["method"], data["histories"], data["views"]) == (method, 58, 12)
+        assert data["nash_conv"] == pytest.approx(solved["nash_conv"], abs=1e-12)
+        assert data["values"] == pytest.approx(solved["values"], abs=1e-12)
+        assert sum(data["gains"]) == data["nash_conv"]
+    board = run_json(capsys, "nashconv", "tic_tac_toe")
+    assert (board["method"], board["views"], board["histories"]) == ("positions", 4_520, None)
+    text = run_text(capsys, "nashconv", "kuhn_poker", "--method", "sweep")
+    assert "0.917" in text
+    assert "2 worlds behind one view" in text
+
+
+SWEEPING = """
+import sys
+from qdts.cli import main, nashconv
+nashconv.SECONDS_BETWEEN = 0.0
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_sweep_tells_how_far_it_is_and_stops_on_ctrl_c() -> None:
+    command = [sys.executable, "-c", SWEEPING, "nashconv", "phantom_ttt"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert re.match(r"player 0: 0.0%, [0-9,]+ histories, [0-9,]+ views, \d+ s", process.stderr.readline())
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert err.splitlines()[-1] == "qdts: stopped by Ctrl-C"
 
 
 def test_a_closed_pipe_is_no_error() -> None:

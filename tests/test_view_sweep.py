@@ -180,12 +180,19 @@ def test_large_games_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert measure_policy(game, policy).method == "enumerate"
 
 
+def test_callables_on_positions() -> None:
+    game = load_game("tic_tac_toe")
+    policy = random_policy(game, 10)
+    assert measure_policy(game, Asking(policy)) == measure_policy(game, policy)
+    assert measure_policy(game, uniform_rows).nash_conv == nash_conv(game, uniform_policy(game))
+
+
 def test_refusals() -> None:
     kuhn, ttt = load_game("kuhn_poker"), load_game("tic_tac_toe")
     policy = uniform_policy(kuhn)
     with pytest.raises(InputError, match="unknown method 'swep': did you mean sweep"):
         nash_conv(kuhn, policy, method="swep")
-    with pytest.raises(InputError, match="tic_tac_toe can't be swept"):
+    with pytest.raises(InputError, match="tic_tac_toe hides nothing and is measured on its positions"):
         measure_policy(ttt, uniform_rows, method="sweep")
     with pytest.raises(InputError, match="dark_hex can't be swept"):
         measure_policy(load_game("dark_hex"), uniform_rows, method="sweep")

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from qdts.cli import bench, check, games, policy, solve
+from qdts.cli import bench, check, games, nashconv, policy, solve
 from qdts.errors import InputError
 
 WRONG_INPUT = 2
@@ -28,6 +28,7 @@ app = typer.Typer(
     "  qdts solve leduc_poker --out leduc.npz         solve a game, keep the strategy\n"
     "  qdts policy leduc.npz                          look at it again\n"
     "  qdts check ./my_game.py                        is a game of your own in order?\n"
+    "  qdts nashconv 'liars_dice(numdice=2)'          measure uniform play, or --policy FILE\n"
     "  qdts solve 'liars_dice(dice_sides=4)' --json   the same for a program\n\n"
     "Exit codes: 0 done, 1 a law is broken (qdts check), 2 input that can be corrected, 130 stopped by Ctrl-C.",
 )
@@ -35,6 +36,7 @@ app.command(epilog=games.EXAMPLES)(games.games)
 app.command(epilog=solve.EXAMPLES)(solve.solve)
 app.command(epilog=policy.EXAMPLES)(policy.policy)
 app.command(epilog=check.EXAMPLES)(check.check)
+app.command(epilog=nashconv.EXAMPLES)(nashconv.nashconv)
 app.add_typer(bench.app, name="bench")
 
 

@@ -50,15 +50,15 @@ def policy(
 
 
 def _measured(loaded: Policy) -> dict[str, Any]:
-    from qdts.solving import expected_values, nash_conv
+    from qdts.solving import measure_policy
 
-    returns = expected_values(loaded).tolist()
+    found = measure_policy(loaded.game, loaded)
     return {
         "game": loaded.game.spec,
         "game_version": loaded.game.version,
         "info": dict(loaded.info),
         "views": len(loaded),
-        "value": returns[0],
-        "values": returns,
-        "nash_conv": nash_conv(loaded.game, loaded),
+        "value": found.values[0],
+        "values": list(found.values),
+        "nash_conv": found.nash_conv,
     }

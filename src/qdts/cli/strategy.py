@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qdts.solving.policy import Policy, aligned, game_tree, policy_on
+from qdts.solving.policy import Policy, aligned, handy_tree, policy_on
 from qdts.solving.tree import NONE
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ class Row(NamedTuple):
 
 def first_rows(policy: Policy, most: int = MOST_ROWS) -> list[Row]:
     """The rows of the situations that come first, as many as fit, and of one at least."""
-    if not policy.game.hidden:
+    tree = handy_tree(policy.game) if policy.game.hidden else None
+    if tree is None:
         return _alike(policy, list(range(min(most, len(policy)))))
-    tree = game_tree(policy.game)
     ordered = policy_on(tree, aligned(tree, policy))
     rows: list[Row] = []
     for infosets in _situations(tree, ordered.probability):

@@ -77,11 +77,8 @@ def measure_policy(
     """
     if isinstance(policy, Policy):
         verify_game(policy, game)
-        if not game.hidden and method is None:
-            from qdts.solving.positions import position_gains, position_values
-
-            returns, best = position_values(policy).tolist(), position_gains(policy).tolist()
-            return Measurement(tuple(returns), tuple(best), "positions")
+    if not game.hidden:
+        return _on_positions(game, policy, method)
     tree = chosen_tree(game, method)
     if tree is None:
         return _swept(game, policy, memory, report)
@@ -113,6 +110,16 @@ def on_tree(tree: GameTree, policy: Policy | Rows) -> Reals:
     if isinstance(policy, Policy):
         return aligned(tree, policy)
     return ask(tree.game, policy, tree.infosets.views, np.diff(tree.infosets.offset))
+
+
+def _on_positions(game: Game, policy: Policy | Rows, method: str | None) -> Measurement:
+    from qdts.solving.positions import position_gains, position_policy, position_values
+
+    if method is not None:
+        raise InputError(f"{game.spec} hides nothing and is measured on its positions, expected no method '{method}'")
+    table = policy if isinstance(policy, Policy) else position_policy(game, policy)
+    values, gains = position_values(table).tolist(), position_gains(table).tolist()
+    return Measurement(tuple(values), tuple(gains), "positions", views=len(table))
 
 
 def _swept(game: Game, policy: Policy | Rows, memory: int, report: SweepReport | None) -> Measurement:

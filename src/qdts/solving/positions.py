@@ -14,7 +14,7 @@ the values of play that ends.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
 from qdts.kernels import Ints, Reals, kernel
 from qdts.solving.policy import Policy
+from qdts.solving.rows import Rows, ask
 from qdts.solving.tree import NONE, broken_rules, find_views, probe_view, sums_to_one
 
 DEFAULT_LIMIT = 20_000_000
@@ -111,6 +112,13 @@ def position_response(policy: Policy, player: int) -> tuple[float, Policy]:
         q[graph.first[s] : graph.first[s + 1]] = 0.0
         q[best[s]] = 1.0
     return float(values[0, player]), _policy(game, graph, q)
+
+
+def position_policy(game: Game, rows: Rows) -> Policy:
+    """A callable as a table over all positions at which a player moves."""
+    graph = position_graph(game)
+    table = _policy(game, graph, graph.probability)
+    return replace(table, probability=ask(game, rows, table.views, np.diff(table.offset)))
 
 
 @lru_cache(maxsize=4)
