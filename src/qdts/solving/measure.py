@@ -113,13 +113,13 @@ def on_tree(tree: GameTree, policy: Policy | Rows) -> Reals:
 
 
 def _on_positions(game: Game, policy: Policy | Rows, method: str | None) -> Measurement:
-    from qdts.solving.positions import position_gains, position_policy, position_values
+    from qdts.solving.positions import position_measure, position_policy
 
     if method is not None:
         raise InputError(f"{game.spec} hides nothing and is measured on its positions, expected no method '{method}'")
     table = policy if isinstance(policy, Policy) else position_policy(game, policy)
-    values, gains = position_values(table).tolist(), position_gains(table).tolist()
-    return Measurement(tuple(values), tuple(gains), "positions", views=len(table))
+    values, gains = position_measure(table)
+    return Measurement(tuple(values.tolist()), tuple(gains.tolist()), "positions", views=len(table))
 
 
 def _swept(game: Game, policy: Policy | Rows, memory: int, report: SweepReport | None) -> Measurement:

@@ -7,9 +7,9 @@ edge (chance's, or a policy's), every player's value is a fixed point of
            where he is free
 
 Everyone free gives optimal play (for two players and a zero sum, the value of the game), nobody free the value of a
-policy, one free his best response. Value iteration sweeps from the positions found last to the first, in place: one
-sweep settles a graph without cycles in which all ways to a position are equally long, and with cycles it converges to
-the values of play that ends.
+policy, one free his best response. Positions that can come back to each other are one of the graph's `components`.
+Taken in their order, what a component leads to is settled before it: one that is a single position is settled at once,
+and only within the others are values iterated, in place, where they converge to those of play that ends.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
 from qdts.kernels import Ints, Reals, kernel
+from qdts.solving.components import components
+from qdts.solving.lending import inlined, lent
 from qdts.solving.policy import Policy
 from qdts.solving.rows import Rows, ask
 from qdts.solving.tree import NONE, broken_rules, find_views, probe_view, sums_to_one
@@ -34,6 +36,7 @@ DEFAULT_LIMIT = 20_000_000
 TOLERANCE = 1e-13
 """Value iteration stops when no value moves by more."""
 MOST_SWEEPS = 100_000
+"""Of one component, before it is given up."""
 
 DONE, FULL, LOST, BAD_CHANCE = range(4)
 """What `_expand` says: every position is in; the arrays are full; a mover has nothing to do; chance does not sum
@@ -52,10 +55,13 @@ class Graph(NamedTuple):
     action: Ints  # [E] the action or outcome
     probability: Reals  # [E] chance's; 1 for a player's
     utility: Reals  # [N, P] returns of finished games, else 0
+    order: NDArray[np.int32]  # [N] positions by component, those that a component leads to first
+    start: NDArray[np.int32]  # [components + 1] where each of them begins in `order`
 
 
+_ints, _small = int64[::1], types.int32[::1]
 _GraphType = types.NamedTuple(
-    [int64[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], float64[:, ::1]], Graph
+    [int64[:, ::1], _ints, _ints, _ints, _ints, float64[::1], float64[:, ::1], _small, _small], Graph
 )
 
 
@@ -96,11 +102,16 @@ def position_values(policy: Policy) -> Reals:
 
 def position_gains(policy: Policy) -> Reals:
     """What each player could gain by a best response. float64[P]"""
+    return position_measure(policy)[1]
+
+
+def position_measure(policy: Policy) -> tuple[Reals, Reals]:
+    """Every player's expected return, and what each could gain by a best response. float64[P] each"""
     game, graph = policy.game, position_graph(policy.game)
     q = _edges(graph, policy)
-    value = position_values(policy)
+    value = iterate(game, graph, q, np.zeros(game.players, np.bool_))[0][0]
     best = [iterate(game, graph, q, np.arange(game.players) == i)[0][0, i] for i in range(game.players)]
-    return np.array(best) - value
+    return value, np.array(best) - value
 
 
 def position_response(policy: Policy, player: int) -> tuple[float, Policy]:
@@ -121,9 +132,13 @@ def position_policy(game: Game, rows: Rows) -> Policy:
     return replace(table, probability=ask(game, rows, table.views, np.diff(table.offset)))
 
 
-@lru_cache(maxsize=4)
 def position_graph(game: Game, limit: int = DEFAULT_LIMIT) -> Graph:
     """Every position that play can reach; an InputError if there are more than `limit`. The last few are kept."""
+    return _graph(game, limit)
+
+
+@lru_cache(maxsize=4)
+def _graph(game: Game, limit: int) -> Graph:
     if game.hidden:
         raise InputError(f"{game.spec} hides something: its positions are not views, enumerate its histories instead")
     graph, table = _allocate(game, 1 << 12)
@@ -145,13 +160,14 @@ def position_graph(game: Game, limit: int = DEFAULT_LIMIT) -> Graph:
         graph.action[:e],
         graph.probability[:e],
         graph.utility[:n],
+        *components(graph.first[: n + 1], graph.child[:e]),
     )
 
 
 def iterate(game: Game, graph: Graph, q: Reals, free: NDArray[np.bool_]) -> tuple[Reals, Ints]:
     """Every player's value of each position [N, P], and the best edge [N] where a free player moves."""
-    values, best, sweeps = _iterate(graph, q, free, TOLERANCE, MOST_SWEEPS)
-    if sweeps == MOST_SWEEPS:
+    values, best, settled = _iterate(graph, q, free, TOLERANCE, MOST_SWEEPS)
+    if not settled:
         raise InputError(f"value iteration on {game.spec} did not settle in {MOST_SWEEPS:,} sweeps")
     return values, best
 
@@ -192,6 +208,8 @@ def _allocate(game: Game, room: int) -> tuple[Graph, NDArray[np.int32]]:
         np.zeros(e, np.int64),
         np.zeros(e),
         np.zeros((n, game.players)),
+        np.zeros(0, np.int32),
+        np.zeros(0, np.int32),
     )
     return graph, np.full(1 << (2 * n).bit_length(), NONE, np.int32)
 
@@ -199,7 +217,8 @@ def _allocate(game: Game, room: int) -> tuple[Graph, NDArray[np.int32]]:
 def _grown(game: Game, graph: Graph, registers: Ints) -> tuple[Graph, NDArray[np.int32]]:
     """A copy with at least twice the room."""
     larger, table = _allocate(game, max(2 * len(graph.mover), len(graph.child) // 2))
-    for old, new in zip(graph, larger, strict=True):
+    arrays: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(graph, larger, strict=True)
+    for old, new in arrays:
         new[: len(old)] = old
     _enter_all(larger.worlds[: registers[POSITIONS]], table)
     return larger, table
@@ -214,6 +233,7 @@ def _enter_all(worlds: Ints, table: NDArray[np.int32]) -> None:
 @kernel(int64(KernelsType, RulesType, _GraphType, types.int32[::1], int64[::1], int64))
 def _expand(game: Any, rules: Ints, graph: Graph, table: NDArray[np.int32], registers: Ints, branching: int) -> int:
     """Breadth first: give one position after the other its edges, until there is none left or no room."""
+    graph = lent(graph)
     choices, chances = np.zeros(branching, np.int64), np.ones(branching)
     if registers[EXPANDED] == 0:
         table[probe_view(graph.worlds, table, graph.worlds[0])] = 0
@@ -252,29 +272,56 @@ def _expand(game: Any, rules: Ints, graph: Graph, table: NDArray[np.int32], regi
     return DONE
 
 
-@kernel(types.Tuple((float64[:, ::1], int64[::1], int64))(_GraphType, float64[::1], boolean[::1], float64, int64))
-def _iterate(graph: Graph, q: Reals, free: NDArray[np.bool_], tolerance: float, most: int) -> tuple[Reals, Ints, int]:
-    value, best = graph.utility.copy(), np.full(len(graph.mover), NONE)
-    new = np.zeros(value.shape[1])
-    for sweep in range(most):
-        change = 0.0
-        for s in range(len(graph.mover) - 1, -1, -1):
-            mover, first, end = graph.mover[s], graph.first[s], graph.first[s + 1]
-            if mover == TERMINAL:
-                continue
-            if mover >= 0 and free[mover]:
-                best[s] = first
-                for e in range(first + 1, end):
-                    if value[graph.child[e], mover] > value[graph.child[best[s]], mover]:
-                        best[s] = e
-                new[:] = value[graph.child[best[s]]]
-            else:
-                new[:] = 0.0
-                for e in range(first, end):
-                    new += q[e] * value[graph.child[e]]
+@inlined
+def _loops(graph: Graph, s: int) -> bool:
+    """Whether an edge leads from a position to itself."""
+    loops = False
+    for e in range(graph.first[s], graph.first[s + 1]):
+        loops |= graph.child[e] == s
+    return loops
+
+
+@inlined
+def _settle(graph: Graph, q: Reals, free: NDArray[np.bool_], value: Reals, best: Ints, new: Reals, s: int) -> float:
+    """Renew the values of one position; return by how much they change."""
+    mover, first, end = graph.mover[s], graph.first[s], graph.first[s + 1]
+    if mover == TERMINAL:
+        return 0.0
+    if mover >= 0 and free[mover]:
+        best[s] = first
+        for e in range(first + 1, end):
+            if value[graph.child[e], mover] > value[graph.child[best[s]], mover]:
+                best[s] = e
+        for p in range(len(new)):
+            new[p] = value[graph.child[best[s]], p]
+    else:
+        new[:] = 0.0
+        for e in range(first, end):
             for p in range(len(new)):
-                change = max(change, abs(new[p] - value[s, p]))
-                value[s, p] = new[p]
-        if change <= tolerance:
-            return value, best, sweep
-    return value, best, most
+                new[p] += q[e] * value[graph.child[e], p]
+    change = 0.0
+    for p in range(len(new)):
+        change = max(change, abs(new[p] - value[s, p]))
+        value[s, p] = new[p]
+    return change
+
+
+@kernel(types.Tuple((float64[:, ::1], int64[::1], boolean))(_GraphType, float64[::1], boolean[::1], float64, int64))
+def _iterate(graph: Graph, q: Reals, free: NDArray[np.bool_], tolerance: float, most: int) -> tuple[Reals, Ints, bool]:
+    """Component after component: the values, the best edges, and whether all of them settled."""
+    value, best = graph.utility.copy(), np.full(len(graph.mover), NONE)
+    graph = lent(graph)
+    order, start = graph.order, graph.start
+    new = np.zeros(value.shape[1])
+    for c in range(len(start) - 1):
+        sweeps, change = 0, np.inf
+        while change > tolerance:
+            if sweeps == most:
+                return value, best, False
+            change = 0.0
+            for i in range(start[c], start[c + 1]):
+                change = max(change, _settle(graph, q, free, value, best, new, order[i]))
+            sweeps += 1
+            if start[c + 1] - start[c] == 1 and not _loops(graph, order[start[c]]):
+                break
+    return value, best, True

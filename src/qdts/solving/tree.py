@@ -27,6 +27,7 @@ from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
 from qdts.kernels import Ints, Reals, kernel
+from qdts.solving.lending import inlined, lent
 
 NONE = -1
 """No parent, no information set, no children."""
@@ -322,7 +323,7 @@ def _find(views: Ints, table: NDArray[np.int32], wanted: Ints) -> NDArray[np.int
     return found
 
 
-@kernel()
+@inlined
 def _has_room(histories: Histories, infosets: InfoSets, machine: Machine) -> bool:
     """Whether one more node with as many children as there can be fits."""
     r = machine.registers
@@ -334,7 +335,7 @@ def _has_room(histories: Histories, infosets: InfoSets, machine: Machine) -> boo
     )
 
 
-@kernel()
+@inlined
 def _same_actions(infosets: InfoSets, i: int, choices: Ints, n: int) -> bool:
     """Whether an information set has just these actions."""
     offset = infosets.offset[i]
@@ -345,7 +346,7 @@ def _same_actions(infosets: InfoSets, i: int, choices: Ints, n: int) -> bool:
     return bool(same)
 
 
-@kernel()
+@inlined
 def _enter_infoset(infosets: InfoSets, machine: Machine, mover: int, n: int) -> int:
     """The number of the information set whose view and n actions are at hand; it is added if it is new.
 
@@ -377,7 +378,7 @@ def sums_to_one(probabilities: Reals, count: int) -> bool:
     return bool(abs(total - 1.0) < 1e-9)
 
 
-@kernel()
+@inlined
 def _choices(game: Any, rules: Ints, machine: Machine, world: Ints, mover: int) -> int:
     """Write what the mover may do into the machine's scratch; return how many, or a negated fault."""
     if mover != CHANCE:
@@ -387,7 +388,7 @@ def _choices(game: Any, rules: Ints, machine: Machine, world: Ints, mover: int) 
     return n if sums_to_one(machine.chances, n) else -BAD_CHANCE
 
 
-@kernel()
+@inlined
 def _enter(game: Any, rules: Ints, histories: Histories, infosets: InfoSets, machine: Machine, max_depth: int) -> int:
     """Write the node at hand and number its children. DONE: it has none to visit. FULL: come again."""
     r = machine.registers
@@ -437,6 +438,7 @@ def _walk(game: Any, rules: Ints, histories: Histories, infosets: InfoSets, mach
 
     begin → enter → (next child → enter …)* → no child left → up → … → DONE
     """
+    histories, infosets, machine = lent(histories), lent(infosets), lent(machine)
     r = machine.registers
     if r[DEPTH] < 0:
         r[DEPTH] = 0
