@@ -223,11 +223,21 @@ def test_wrong_answers(rows: Rows, message: str) -> None:
         sweep(load_game("kuhn_poker"), rows, 1)
 
 
+def test_memory_that_the_machine_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise MemoryError
+
+    game = load_game("kuhn_poker")
+    monkeypatch.setattr(np, "empty", refuse)
+    with pytest.raises(InputError, match="this machine does not give 3,000,000 bytes of memory for a sweep"):
+        sweep(game, uniform_rows, 0, memory=4_000_000)
+
+
 def test_a_view_with_too_many_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
     """The largest has 14; half of what is left must hold it, since his later turns need room too."""
     game = load_game("goofspiel(num_cards=4,points_order=descending,imp_info=true)")
     monkeypatch.setattr(view_sweep, "make_stack", lambda game, _: make_stack(game, 20 * bytes_per_world(game)))
-    with pytest.raises(InputError, match="a view of player 1 fits more worlds than are left room for"):
+    with pytest.raises(InputError, match=r"one action of player 1 leads to more worlds than fit within .* in 64 parts"):
         sweep(game, uniform_rows, 1)
 
 

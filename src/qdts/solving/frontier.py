@@ -22,6 +22,7 @@ import numpy as np
 from numba import float64, int64, types
 from numpy.typing import NDArray
 
+from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
 from qdts.kernels import Ints, Reals, kernel
@@ -41,6 +42,9 @@ WORLDS, GROUPS, UNITS = range(3)
 GROUP, UNIT, PENDING_ROWS, HISTORIES, DEPTH = range(5)
 """Registers of the machine: where to go on, how many rows have to be asked before the run counts, histories met, and
 the depth of the path at which a fault was met."""
+
+MOST_WORLDS = np.iinfo(np.int32).max // 2
+"""Worlds, groups and units are numbered by 32 bits."""
 
 FREE = 0
 """No group at this place of the hash table; a group g is noted as g + 1, so that untouched memory is free."""
@@ -122,10 +126,14 @@ def bytes_per_world(game: Game) -> int:
 
 def make_stack(game: Game, memory: int) -> Stack:
     """An empty stack that takes no more than so many bytes; what is not used costs nothing."""
-    n = max(1, memory // bytes_per_world(game))
+    n = min(max(1, memory // bytes_per_world(game)), MOST_WORLDS)
     groups, units = n // 2 + 1, n + game.max_branching
+    try:
+        worlds = np.empty((n, game.world_size), np.int64)
+    except MemoryError:
+        raise InputError(f"this machine does not give {memory:,} bytes of memory for a sweep; ask for less") from None
     return Stack(
-        np.empty((n, game.world_size), np.int64),
+        worlds,
         np.empty(n),
         np.empty(n, np.int32),
         np.empty(n, np.int32),

@@ -11,7 +11,7 @@ What a sweep needs of a policy is a row of probabilities for each view that it m
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import float64, int64, types
@@ -33,6 +33,9 @@ USED, KNOWN, SLOTS = range(3)
 
 UNIFORM = 0
 """The size of `place` that stands for the uniform policy."""
+
+MOST_SLOTS = np.iinfo(np.int32).max
+"""Slots are numbered by 32 bits."""
 
 FOUND, PENDING, NO_ROOM, OTHER_ACTIONS = range(4)
 """What `look_up` says: the row is written; it must be asked first; there is no room to note the view; the table's
@@ -80,7 +83,7 @@ class Asked(Source):
 
     def __init__(self, game: Game, rows: Rows, memory: int) -> None:
         slots = game.num_actions
-        size = max(64, memory // (8 * game.world_size + 20 + 12 * slots))
+        size = min(max(64, memory // (8 * game.world_size + 20 + 12 * slots)), MOST_SLOTS // slots)
         table = Table(
             np.empty((size, game.world_size), np.int64),
             np.full(table_size(size), NONE, np.int32),
@@ -112,13 +115,10 @@ def source(game: Game, policy: Policy | Rows, memory: int) -> Source:
     """What a sweep asks for a policy of any kind, with so many bytes for answers to be kept."""
     if isinstance(policy, Policy):
         verify_game(policy, game)
-        views, size = np.ascontiguousarray(policy.views), len(policy)
-        return Source(
-            game,
-            Table(
-                views, view_table(views), policy.offset, policy.action, policy.probability, np.array([size, size, 0])
-            ),
-        )
+        kinds = {"views": np.int64, "offset": np.int32, "action": np.int32, "probability": np.float64}
+        arrays: dict[str, Any] = {n: np.require(getattr(policy, n), kind, ["C", "W"]) for n, kind in kinds.items()}
+        used = np.array([len(policy), len(policy), 0], np.int64)
+        return Source(game, Table(place=view_table(arrays["views"]), used=used, **arrays))
     if policy is uniform_rows:
         none = np.zeros(0, np.int32)
         return Source(

@@ -54,8 +54,8 @@ CACHE_SHARE = 4
 """One part in so many is for answers of a callable."""
 BLOCK = 1 << 14
 """Worlds after which a run goes down instead of on."""
-MOST_PARTS = 1 << 12
-"""A unit is expanded at most so many times."""
+MOST_PARTS = 64
+"""What a unit leads to is split into at most so many parts, each of which expands it once more."""
 
 
 class Response(NamedTuple):
@@ -72,7 +72,7 @@ class Response(NamedTuple):
     largest: int
     """The most worlds at one view."""
     bytes: int
-    """The most memory in use, besides a policy's own table."""
+    """The most memory that worlds took, with their groups."""
 
 
 def sweep(
@@ -147,8 +147,8 @@ class _Sweep:
                 if room < free:
                     room *= 8
                 else:
-                    parts[-1:] = [(part + of, 2 * of), (part, 2 * of)]
                     self._check(of, free)
+                    parts[-1:] = [(part + of, 2 * of), (part, 2 * of)]
                 continue
             parts.pop()
             if not parts:
@@ -215,11 +215,12 @@ class _Sweep:
         self._refuse(status)
 
     def _check(self, parts: int, free: int) -> None:
-        if parts >= MOST_PARTS:
+        """Raise an InputError if a unit can't be split any further."""
+        if parts == MOST_PARTS:
             raise InputError(
-                f"{self.game.spec}: a view of player {self.player} fits more worlds than are left room for ({free:,}) "
-                f"within {self.memory:,} bytes, after {self.machine.registers[HISTORIES]:,} histories and "
-                f"{self.views:,} views; give more memory"
+                f"{self.game.spec}: one action of player {self.player} leads to more worlds than fit within "
+                f"{self.memory:,} bytes, even {free:,} at a time in {parts} parts; "
+                f"{self.machine.registers[HISTORIES]:,} histories and {self.views:,} views are done: give more memory"
             )
 
     def _refuse(self, status: int) -> None:
