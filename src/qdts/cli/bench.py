@@ -57,12 +57,13 @@ def games(
     repeats: Annotated[int, typer.Option(min=1, help="Turns of each contestant; the median counts.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Random playouts of every game: qdts and OpenSpiel's C++ on one thread, taking turns."""
+    """Random playouts of every game, and imports: qdts and OpenSpiel on one thread, taking turns."""
 
     def rows() -> Rows:
-        from qdts.cli import playout_races
+        from qdts.cli import import_races, playout_races
 
-        return playout_races.rows(repeats)
+        yield from playout_races.rows(repeats)
+        yield from import_races.rows(repeats)
 
     _measure(rows, as_json)
 

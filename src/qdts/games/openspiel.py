@@ -9,18 +9,21 @@ what they later forget, they are left out, and he learns nothing before he moves
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numba import int64, types
 from numpy.typing import NDArray
 
 from qdts.errors import InputError, unknown
+from qdts.games.classes import examples, tell_apart, tell_the_past
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
-from qdts.games.table_game import Table, build_table_game, levels
-from qdts.kernels import Ints
+from qdts.games.table_game import Table, build_table_game
+from qdts.kernels import Ints, kernel
 
 PREFIX = "openspiel:"
 INSTALL = "pip install open_spiel"
@@ -56,15 +59,14 @@ def import_game(spec: str, *, limit: int = LIMIT, report: Report | None = None) 
     theirs = find_openspiel(spec)
     _verify_kind(spec, theirs)
     walk = _Walk(spec, theirs, limit, report)
-    table, titles = walk.table()
     return build_table_game(
-        table,
+        walk.table,
         name=spec.partition("(")[0],
         spec=spec,
         parameters=dict(theirs.get_parameters()),
-        action_name=_distinct(walk.action_names),
-        outcome_name=_distinct(walk.outcome_names),
-        title=lambda player, number: titles[player][number],
+        action_name=walk.action_name(),
+        outcome_name=walk.outcome_name(),
+        title=lambda player, number: walk.strings[walk.shown[player][number]],
     )
 
 
@@ -80,125 +82,172 @@ def _verify_kind(spec: str, theirs: Any) -> None:
         raise InputError(f"{spec} can't be imported: OpenSpiel provides no information state for it")
 
 
-def _distinct(names: dict[int, str]) -> Callable[[int], str]:
-    """Names by number, made distinct where OpenSpiel's are not."""
-    lower = [n.lower() for n in names.values()]
-    unique = {a: n if lower.count(n.lower()) == 1 else f"{n} ({a})" for a, n in names.items()}
-    return lambda number: unique.get(number, str(number))
-
-
 class _Walk:
-    """Every history of an OpenSpiel game, breadth first, in the order of a table."""
+    """Every history of an OpenSpiel game, numbered as in a table: level by level.
+
+    The walk itself goes depth first and keeps few states: where it keeps a whole level of them, each costs three times
+    as much. It writes histories down as it meets them, siblings together; `_replay` tells their places afterwards.
+    """
 
     def __init__(self, spec: str, theirs: Any, limit: int, report: Report | None) -> None:
-        self.spec, self.limit, self.players = spec, limit, theirs.num_players()
+        self.spec, self.theirs, self.players = spec, theirs, theirs.num_players()
         self.mover: list[int] = []
-        self.first: list[int] = []
-        self.count: list[int] = []
-        self.action, self.probability = [-1], [1.0]
-        self.utility: dict[int, list[float]] = {}
-        self.strings: list[dict[str, int]] = [{} for _ in range(self.players)]
-        self.seen: list[list[int]] = [[] for _ in range(self.players)]  # numbers of information states, by player
-        self.action_names: dict[int, str] = {}
-        self.outcome_names: dict[int, str] = {}
-        states = [theirs.new_initial_state()]
-        for node, state in enumerate(states):
-            states.extend(self._enter(node, state))
-            states[node] = None
-            if report is not None and node % 4096 == 0:
-                report(len(states))
+        self.action = [-1]
+        self.seen: list[int] = []  # every player's information state at each history, by number
+        self.utility: list[float] = []  # returns of those that are finished
+        self.count: list[int] = []  # children of those that are not, as the walk takes them from its stack
+        self.chances: list[float] = []  # of chance's outcomes, in the same order
+        numbers: defaultdict[str, int] = defaultdict(itertools.count().__next__)
+        self._walk(theirs.new_initial_state(), numbers, limit, report)
+        self.strings = list(numbers)
+        self.table, self.shown = self._table()
 
-    def _enter(self, node: int, state: Any) -> list[Any]:
-        """Write a node, number its children, and return their states."""
-        mover = state.current_player()
-        for player, (strings, seen) in enumerate(zip(self.strings, self.seen, strict=True)):
-            seen.append(strings.setdefault(state.information_state_string(player), len(strings)))
-        if mover == THEIR_TERMINAL:
-            self.utility[node] = state.returns()
-            self._write(TERMINAL, 0)
-            return []
-        if mover == CHANCE:
-            actions, chances = zip(*sorted(state.chance_outcomes()), strict=True)
-        else:
-            actions = state.legal_actions()
-            chances = (1.0,) * len(actions)
-        names = self.outcome_names if mover == CHANCE else self.action_names
-        for action in actions:
-            if action not in names:
-                names[action] = state.action_to_string(mover, action)
-        self._write(mover, len(actions))
-        self.action.extend(actions)
-        self.probability.extend(chances)
-        return [state.child(a) for a in actions]
+    def _walk(self, state: Any, numbers: defaultdict[str, int], limit: int, report: Report | None) -> None:
+        """Write down every history from the start on.
 
-    def _write(self, mover: int, children: int) -> None:
-        if len(self.action) + children > self.limit:
+        OpenSpiel's calls are nearly all of the time that it takes, so none is made twice, and the last child of a state
+        is that state moved on, without a copy.
+        """
+        child, move_on, current_player, information_state, legal_actions, returns = _calls()
+        mover, seen, seats = self.mover, self.seen, range(self.players)
+        stack = [(state, current_player(state))]
+        mover.append(stack[0][1])
+        seen.extend(numbers[information_state(state, player)] for player in seats)
+        pause = 0
+        while stack:
+            state, who = stack.pop()
+            if who == CHANCE:
+                actions, chances = zip(*sorted(state.chance_outcomes()), strict=True)
+                self.chances.extend(chances)
+            else:
+                actions = legal_actions(state)
+            if len(mover) + len(actions) > pause:
+                pause = self._pause(len(actions), limit, report)
+            self.count.append(len(actions))
+            self.action.extend(actions)
+            last = actions[-1]
+            for action in actions:
+                if action == last:
+                    move_on(state, action)
+                    met = state
+                else:
+                    met = child(state, action)
+                who = current_player(met)
+                mover.append(who)
+                for player in seats:
+                    seen.append(numbers[information_state(met, player)])
+                if who == THEIR_TERMINAL:
+                    self.utility.extend(returns(met))
+                else:
+                    stack.append((met, who))
+
+    def _pause(self, children: int, limit: int, report: Report | None) -> int:
+        """Tell how far it is, and up to where it may go on untold; no further than the limit."""
+        histories = len(self.mover)
+        if histories + children > limit:
             raise InputError(
-                f"{self.spec} can't be imported: it has more than {self.limit:,} histories "
-                f"({len(self.action):,} so far), the limit"
+                f"{self.spec} can't be imported: it has more than {limit:,} histories ({histories:,} so far), the limit"
             )
-        self.mover.append(mover)
-        self.first.append(len(self.action) if children else -1)
-        self.count.append(children)
+        if report is not None:
+            report(histories)
+        return min(limit, histories + children + 4096)
 
-    def table(self) -> tuple[Table, list[list[str]]]:
-        """The arrays, and for each player what his classes are called."""
-        mover, first, count, action = (np.array(x, np.int64) for x in (self.mover, self.first, self.count, self.action))
+    def _table(self) -> tuple[Table, list[Ints]]:
+        """The arrays, and for each player which information state each of his classes shows."""
+        mover, action, count = (np.fromiter(x, np.int64) for x in (self.mover, self.action, self.count))
+        mover[mover == THEIR_TERMINAL] = TERMINAL
+        inner, level = _replay(mover, count)
+        children, probability = np.zeros(len(mover), np.int64), np.ones(len(mover))
         utility = np.zeros((len(mover), self.players))
-        utility[list(self.utility)] = list(self.utility.values())
-        table = Table(mover, first, count, action, np.array(self.probability), utility, np.zeros((0, 0), np.int64))
-        classes, titles = [], []
+        children[inner] = count
+        probability[1:][np.repeat(mover[inner] == CHANCE, count)] = self.chances
+        utility[mover == TERMINAL] = np.fromiter(self.utility, np.float64).reshape(-1, self.players)
+        seen = np.fromiter(self.seen, np.int64).reshape(-1, self.players)[level]
+        mover, action, children = mover[level], action[level], children[level]
+        parent = np.r_[-1, np.repeat(np.arange(len(mover)), children)]
+        first = np.where(children > 0, np.cumsum(children) - children + 1, -1)
+        classes, shown = [], []
         for player in range(self.players):
-            found = self._classes(table, player)
-            strings = list(self.strings[player])
-            _, examples = np.unique(found, return_index=True)
+            found = self._classes(parent, action, mover, np.ascontiguousarray(seen[:, player]), player)
             classes.append(found)
-            titles.append([strings[self.seen[player][node]] for node in examples])
-        return replace(table, classes=np.stack(classes)), titles
+            shown.append(seen[examples(found), player])
+        table = Table(parent, mover, first, children, action, probability[level], utility[level], np.stack(classes))
+        return table, shown
 
-    def _classes(self, table: Table, player: int) -> Ints:
+    def _classes(self, parent: Ints, action: Ints, mover: Ints, seen: Ints, player: int) -> Ints:
         """The player's class of each node; without what he sees between his turns, if he forgets that again."""
-        seen, own = np.array(self.seen[player], np.int64), table.mover == player
-        classes = _tell_apart(table, own, seen)
-        if not _tells_the_past(table, classes):
-            classes = _tell_apart(table, own, np.where(own, seen, -1))
-        last = np.zeros(len(self.strings[player]), np.int64)
+        own = mover == player
+        classes = tell_apart(parent, action, mover, seen, player)
+        if not tell_the_past(parent, classes):
+            classes = tell_apart(parent, action, mover, np.where(own, seen, -1), player)
+        last = np.zeros(len(self.strings), np.int64)
         last[seen[own]] = classes[own]
         forgets = own & (last[seen] != classes)
         if forgets.any():
-            state = list(self.strings[player])[seen[np.argmax(forgets)]]
+            state = self.strings[seen[np.argmax(forgets)]]
             raise InputError(
                 f"{self.spec} can't be imported: player {player} forgets what he knew or did before "
                 f"(imperfect recall) at '{' '.join(state.split())}'"
             )
         return classes
 
+    def action_name(self) -> Callable[[int], str]:
+        """OpenSpiel's names of actions."""
+        return self._names(self.table.mover[self.table.parent] != CHANCE)
 
-def _tell_apart(table: Table, own: NDArray[np.bool_], seen: Ints) -> Ints:
-    """Classes by what a player did and knew at his own turns before, whose turn it is, and what he sees now."""
-    turn = np.where(own, 2, table.mover == TERMINAL)
-    past, classes = np.full(len(own), -1, np.int64), np.empty(len(own), np.int64)
-    numbers: dict[tuple[int, ...], int] = {}
+    def outcome_name(self) -> Callable[[int], str]:
+        """OpenSpiel's names of what chance does."""
+        return self._names(self.table.mover[self.table.parent] == CHANCE)
 
-    def classify(nodes: Ints) -> None:
-        key = np.stack([past[nodes], turn[nodes], seen[nodes]], axis=1)
-        different, which = np.unique(key, axis=0, return_inverse=True)
-        number = [numbers.setdefault(tuple(row), len(numbers)) for row in different.tolist()]
-        classes[nodes] = np.array(number)[which.reshape(-1)]
+    def _names(self, steps: NDArray[np.bool_]) -> Callable[[int], str]:
+        """What leads to some of the nodes by name, each as at the first of them; distinct where OpenSpiel's are not."""
+        table = self.table
+        steps[0] = False
+        actions, nodes = np.unique(table.action[steps], return_index=True)
+        names = {}
+        for action, node in zip(actions.tolist(), np.flatnonzero(steps)[nodes], strict=True):
+            state = self.theirs.new_initial_state()
+            for before in table.path(table.parent[node]):
+                state.apply_action(before)
+            names[action] = state.action_to_string(state.current_player(), action)
+        times = Counter(name.lower() for name in names.values())
+        unique = {a: name if times[name.lower()] == 1 else f"{name} ({a})" for a, name in names.items()}
+        return lambda number: unique.get(number, str(number))
 
-    classify(np.zeros(1, np.int64))
-    width = int(table.action.max()) + 1
-    for parent, child in levels(table):
-        past[child] = np.where(own[parent], classes[parent] * width + table.action[child], past[parent])
-        classify(child)
-    return classes
+
+def _calls() -> list[Callable[..., Any]]:
+    """What the walk calls of a state, bare: looking a method up and binding it costs a tenth of an import."""
+    from pyspiel import State
+
+    methods = (
+        *(State.child, State.apply_action, State.current_player),
+        *(State.information_state_string, State.legal_actions, State.returns),
+    )
+    return [getattr(method, "__func__", method) for method in methods]
 
 
-def _tells_the_past(table: Table, classes: Ints) -> bool:
-    """Whether each class tells which other class came before it."""
-    previous = np.full(len(classes), -1, np.int64)
-    for parent, child in levels(table):
-        previous[child] = np.where(classes[child] == classes[parent], previous[parent], classes[parent])
-    before = np.empty(int(classes.max()) + 1, np.int64)
-    before[classes] = previous
-    return bool((before[classes] == previous).all())
+@kernel(types.Tuple((int64[::1], int64[::1]))(int64[::1], int64[::1]))
+def _replay(mover: Ints, count: Ints) -> tuple[Ints, Ints]:
+    """The numbers of unfinished histories as the walk took them from its stack, and of all histories level by level.
+
+    Given the mover of each history, and the number of children of each that the walk took.
+    """
+    first, end = np.zeros(len(mover), np.int64), np.zeros(len(mover), np.int64)
+    inner, stack = np.zeros(len(count), np.int64), np.zeros(len(mover), np.int64)
+    depth, met = int(len(count) > 0), 1
+    for k in range(len(count)):
+        depth -= 1
+        h = inner[k] = stack[depth]
+        first[h], end[h] = met, met + count[k]
+        met = end[h]
+        for child in range(first[h], end[h]):
+            if mover[child] != TERMINAL:
+                stack[depth] = child
+                depth += 1
+    level, known = stack, 1
+    level[0] = 0
+    for h in range(len(mover)):
+        for child in range(first[level[h]], end[level[h]]):
+            level[known] = child
+            known += 1
+    return inner, level

@@ -27,11 +27,12 @@ most significant on, so that a hole never has more than sixteen values however l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba import float64, int64, types
 
 from qdts.games.defaults import one_hot, real, real_bits
 from qdts.games.game import Game
@@ -49,6 +50,8 @@ START, MEMBERS, MASS, WHO = range(4)
 class Table:
     """All histories of a game; a parent's number is below its children's, and siblings are neighbours."""
 
+    parent: Ints
+    """[N] the node before; -1 at the start"""
     mover: Ints
     """[N]"""
     first: Ints
@@ -63,6 +66,14 @@ class Table:
     """[N, P] returns of finished games, else 0"""
     classes: Ints
     """[P, N] what each player can tell apart"""
+
+    def path(self, node: int) -> list[int]:
+        """The actions and outcomes from the start to a node."""
+        actions = []
+        while node > 0:
+            actions.append(int(self.action[node]))
+            node = int(self.parent[node])
+        return actions[::-1]
 
 
 @kernel()
@@ -275,22 +286,12 @@ def build_table_game(
     players, nodes = table.classes.shape
     digits = max(1, (int(nodes - 1).bit_length() + 3) // 4)
     finished = table.utility[table.mover == TERMINAL]
-    before, depth = np.zeros(nodes, np.int64), 0
-    for parent, child in levels(table):
-        before[child] = parent
-        depth += 1
-    by_chance = table.mover[before] == CHANCE
+    reach, depth = _follow(table.parent, table.probability)
+    by_chance = table.mover[table.parent] == CHANCE
     by_chance[0] = False
 
     def number(world: Ints) -> int:
         return int("".join(f"{d:x}" for d in world[:digits]), BASE)
-
-    def replay(world: Ints) -> list[int]:
-        actions, node = [], number(world)
-        while node > 0:
-            actions.append(int(table.action[node]))
-            node = int(before[node])
-        return actions[::-1]
 
     def describe(view: Ints) -> str:
         known = [p for p in range(players) if view[digits + p] != UNKNOWN]
@@ -302,9 +303,9 @@ def build_table_game(
         name=name,
         parameters=parameters,
         spec=spec,
-        version=1,
+        version=2,
         players=players,
-        rules=_pack(table, digits),
+        rules=_pack(table, digits, reach),
         kernels=compile_rules(globals()),
         layout=Layout(
             (
@@ -315,7 +316,7 @@ def build_table_game(
         num_actions=int(table.action[1:][~by_chance[1:]].max(initial=0)) + 1,
         num_outcomes=int(table.action[by_chance].max(initial=-1)) + 1,
         num_values=BASE,
-        max_depth=depth,
+        max_depth=int(depth),
         min_return=float(finished.min()),
         max_return=float(finished.max()),
         feature_shape=(players + 1 + digits * (BASE + 1) * (players + 1),),
@@ -323,41 +324,54 @@ def build_table_game(
         outcome_name=outcome_name,
         hidden=any(int(np.bincount(c).max()) > 1 for c in table.classes),
         zero_sum=bool(np.abs(finished.sum(axis=1)).max() < 1e-9),
-        replay=replay,
+        replay=lambda world: table.path(number(world)),
         title=describe,
     )
 
 
-def levels(table: Table) -> Iterator[tuple[Ints, Ints]]:
-    """The steps of the game by depth: the nodes they lead from and to."""
-    parent = np.zeros(1, np.int64)
-    while len(parent := np.repeat(parent, table.count[parent])):
-        starts = np.flatnonzero(np.r_[True, parent[1:] != parent[:-1]])
-        within = np.arange(len(parent)) - np.repeat(starts, np.diff(np.r_[starts, len(parent)]))
-        child = table.first[parent] + within
-        yield parent, child
-        parent = child
-
-
-def _pack(table: Table, digits: int) -> Ints:
+def _pack(table: Table, digits: int, reach: Reals) -> Ints:
     """The `rules` of a table."""
     players, nodes = table.classes.shape
-    reach = np.ones(nodes)
-    for parent, child in levels(table):
-        reach[child] = reach[parent] * table.probability[child]
     sections = [
         *(table.mover, table.first, table.count, table.action),
         *(real_bits(table.probability), real_bits(table.utility), table.classes.reshape(-1)),
     ]
     for classes in table.classes:
-        members = np.argsort(classes, kind="stable")
-        size = int(classes.max()) + 1
-        low, high = np.full(size, nodes), np.full(size, OTHERS)
-        np.minimum.at(low, classes, table.mover)
-        np.maximum.at(high, classes, table.mover)
-        start = np.r_[0, np.cumsum(np.bincount(classes))]
-        mass = np.r_[0.0, np.cumsum(reach[members])]
-        sections += [start, members, real_bits(mass), np.where(low == high, low, OTHERS)]
+        start, members, mass, who = _gather(classes, table.mover, reach)
+        sections += [start, members, real_bits(mass), who]
     header = SEATS + 4 * players
     starts = header + np.cumsum([0, *(len(s) for s in sections)])[:-1]
-    return np.concatenate([np.array([nodes, players, digits], np.int64), starts, *sections]).astype(np.int64)
+    return np.concatenate([np.array([nodes, players, digits], np.int64), starts, *sections])
+
+
+@kernel(types.Tuple((float64[::1], int64))(int64[::1], float64[::1]))
+def _follow(parent: Ints, probability: Reals) -> tuple[Reals, int]:
+    """Chance's probability of getting to each node, and how deep the deepest is."""
+    reach, depth = np.ones(len(parent)), np.zeros(len(parent), np.int64)
+    for node in range(1, len(parent)):
+        reach[node] = reach[parent[node]] * probability[node]
+        depth[node] = depth[parent[node]] + 1
+    return reach, depth.max()
+
+
+@kernel(types.Tuple((int64[::1], int64[::1], float64[::1], int64[::1]))(int64[::1], int64[::1], float64[::1]))
+def _gather(classes: Ints, mover: Ints, reach: Reals) -> tuple[Ints, Ints, Reals, Ints]:
+    """A player's four sections: START, MEMBERS, MASS and WHO."""
+    size, nodes = classes.max() + 1, len(classes)
+    start, members, mass = np.zeros(size + 1, np.int64), np.empty(nodes, np.int64), np.zeros(nodes + 1)
+    for node in range(nodes):
+        start[classes[node] + 1] += 1
+    for c in range(size):
+        start[c + 1] += start[c]
+    free = start[:-1].copy()
+    for node in range(nodes):
+        members[free[classes[node]]] = node
+        free[classes[node]] += 1
+    who = np.empty(size, np.int64)
+    for c in range(size):
+        who[c] = mover[members[start[c]]]
+        for k in range(start[c], start[c + 1]):
+            mass[k + 1] = mass[k] + reach[members[k]]
+            if mover[members[k]] != who[c]:
+                who[c] = OTHERS
+    return start, members, mass, who
