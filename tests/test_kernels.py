@@ -100,7 +100,7 @@ def test_engines_compile_once_for_all_games_and_processes(tmp_path: Path, copy: 
 def test_an_edit_in_another_file_of_the_package_is_seen(tmp_path: Path, copy: Path) -> None:
     cache = tmp_path / "cache"
     assert run(FEATURE, cache, copy) == [str(copy / "qdts" / "__init__.py"), "1.0"]
-    edit(copy / "qdts" / "games" / "defaults.py", "out[at + i] = 1.0 if", "out[at + i] = 2.0 if")
+    edit(copy / "qdts" / "games" / "defaults.py", "out[at + value + 1] = 1.0", "out[at + value + 1] = 2.0")
     assert run(FEATURE, cache, copy)[1] == "2.0"
 
 

@@ -24,6 +24,8 @@ import llvmlite
 import numba
 import numpy as np
 from numba import config
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numpy.typing import NDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,11 +46,9 @@ def kernel(signature: Any = None) -> Callable[[F], F]:
     """Compile a function in nopython mode, cached on disk and never stale.
 
     With a signature it compiles now and can be called from Python. Without one it is a helper for other kernels,
-    compiled with the first of them that calls it.
+    compiled with the first of them that calls it, in each process that compiles one.
     """
-    if signature is None:
-        return functools.partial(compiled, no_cpython_wrapper=True, no_cfunc_wrapper=True, no_rewrites=True)
-    return functools.partial(compiled, signature=signature)
+    return _helper if signature is None else functools.partial(compiled, signature=signature)
 
 
 def compiled(function: F, *, signature: Any = None, **options: bool) -> F:
@@ -65,6 +65,44 @@ def compiled(function: F, *, signature: Any = None, **options: bool) -> F:
         return numba.njit(signature, cache=True, error_model="numpy", nogil=True, **options)(function)
     finally:
         config.CACHE_DIR = before
+
+
+def _helper(function: F) -> F:
+    """A dispatcher that only kernels call. It is not cached: what it compiles to lies within theirs."""
+    if config.DISABLE_JIT:
+        return function
+    bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "no_rewrites": True}
+    return numba.njit(pipeline_class=_HelperCompiler, error_model="numpy", nogil=True, **bare)(function)
+
+
+class _HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """A helper's code as it is linked into its callers: neither optimised by itself nor made machine code.
+
+    Both would be done again within each caller; leaving them out saves a sixth of the time to compile a game.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+    @property
+    def codegen(self) -> _HelperLibrary:
+        """Whoever sets the environment of the code, which is there for exceptions: helpers raise none."""
+        return self
+
+    def set_env(self, name: str, environment: object) -> None:
+        """There is no machine code that could use it."""
+
+
+class _HelperCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler, which makes a library of our kind."""
+
+    def compile_extra(self, func: Callable[..., Any]) -> Any:
+        """Compile a function."""
+        self.state.library = _HelperLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        return super().compile_extra(func)
 
 
 @functools.cache

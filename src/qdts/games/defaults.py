@@ -7,8 +7,9 @@ else follows needs no `fill`; a game whose actions are whole needs no `midway`; 
 from __future__ import annotations
 
 import numpy as np
+from numba import float64, int64
 
-from qdts.games.interface import NO_HOLE, rule
+from qdts.games.interface import NO_HOLE, Real32Pointer, rule
 from qdts.kernels import Ints, Reals, Reals32, kernel
 
 
@@ -47,17 +48,18 @@ def midway(rules: Ints, world: Ints) -> int:
     return 0
 
 
-@kernel()
+@kernel(float64(int64))
 def real(bits: int) -> float:
     """The float whose bit pattern a slot of `rules` holds (`real_bits` puts it there)."""
     return np.int64(bits).view(np.float64)
 
 
-@kernel()
+@kernel(int64(Real32Pointer, int64, int64, int64))
 def one_hot(out: Reals32, at: int, value: int, size: int) -> int:
     """Write a slot with values 0 .. size-1 or UNKNOWN as size + 1 features; return where the next ones go."""
     for i in range(size + 1):
-        out[at + i] = 1.0 if i == value + 1 else 0.0
+        out[at + i] = 0.0
+    out[at + value + 1] = 1.0
     return at + size + 1
 
 

@@ -14,8 +14,10 @@ much, and plain C pointers let any caller in, compiled or not.
 from __future__ import annotations
 
 import ctypes
+import gc
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -167,4 +169,17 @@ def compile_rules(namespace: dict[str, Any]) -> Kernels:
         raise TypeError(f"rules are missing: {', '.join(missing)} (functions of these names, decorated with @rule)")
     if config.DISABLE_JIT:
         return Kernels(**found)
-    return Kernels(*(FunctionPointer(found[name], s) for name, s in SIGNATURES.items()))
+    with uncollected():
+        return Kernels(*(FunctionPointer(found[name], s) for name, s in SIGNATURES.items()))
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Within this block no garbage is looked for: compiling makes a million objects and hardly any garbage."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
