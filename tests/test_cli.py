@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from qdts.cli import contestants, main, races
+from qdts.cli import contestants, main, progress, races
 from qdts.cli.progress import Display
 from qdts.cli.strategy import first_rows
 from qdts.games.registry import family_names, find_family, load_game
@@ -29,6 +29,12 @@ SOLVE_KEYS = {
     *("game", "algorithm", "iterations", "seconds", "iterations_per_second"),
     *("value", "values", "nash_conv", "interrupted", "out"),
 }
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, nothing takes so long that it must be told."""
+    monkeypatch.setattr(progress, "BEAT_SECONDS", 3600.0)
 
 
 def run_json(capsys: Output, *arguments: str) -> dict[str, Any]:
@@ -263,7 +269,8 @@ def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
         [*command, "--json", "--out", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None
-        assert process.stderr.readline() == "measured\n"
+        while process.stderr.readline() != "measured\n":
+            assert process.poll() is None
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -309,6 +316,66 @@ def test_a_sweep_tells_how_far_it_is_and_stops_on_ctrl_c() -> None:
     assert process.returncode == 130
     assert out == ""
     assert err.splitlines()[-1] == "qdts: stopped by Ctrl-C"
+
+
+STOPPABLE = """
+import sys
+from qdts.cli import main, progress
+progress.BEAT_SECONDS = 0.1
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("game", "algorithm"),
+    [
+        ("liars_dice", "lp"),
+        ("connect_four", "min-max"),
+        ("connect_four", "alpha-beta"),
+        ("connect_four", "value-iteration"),
+    ],
+)
+def test_ctrl_c_stops_a_single_long_call(game: str, algorithm: str, tmp_path: Path) -> None:
+    file = tmp_path / "policy.npz"
+    command = [sys.executable, "-c", STOPPABLE, "solve", game, "--algorithm", algorithm, "--json", "--out", str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        while f"solving {game} by {algorithm}" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == "qdts: stopped by Ctrl-C"
+    assert "Traceback" not in err
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("kind", [progress.Silent, progress.Lines])
+def test_what_takes_long_is_told_on_standard_error(
+    kind: type[progress.Silent], capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "BEAT_SECONDS", 0.01)
+    with kind() as watch:
+        watch.begin("importing")
+        watch.imported(12345)
+        watch.over.wait(0.1)
+        watch.begin("enumerating")
+        watch.enumerated(Progress(1234, 56))
+        watch.over.wait(0.1)
+        watch.measured(Point(4, 2.0, 0.125))
+        watch.over.wait(0.1)
+    told = capsys.readouterr().err
+    for words in ("importing, 12,345 histories", "1,234 histories, 56 information sets", "iteration 4, NashConv 0.125"):
+        assert words in told
+    assert all(line.startswith("qdts: ") for line in told.splitlines())
+
+
+def test_an_import_tells_how_far_it_is(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(progress.Silent, "imported", lambda _, histories: told.append(histories))
+    run_json(capsys, "solve", "openspiel:liars_dice(numdice=2,dice_sides=2)", "--iterations", "1")
+    assert len(told) > 1
+    assert told == sorted(told)
 
 
 def test_a_closed_pipe_is_no_error() -> None:

@@ -1,13 +1,35 @@
-"""Ctrl-C as a question instead of an exception, so that long work stops between two steps and keeps what it has."""
+"""Ctrl-C that stops long work at once: between two steps, which keeps what there is, or within a single long call.
+
+Python hears of Ctrl-C only between two of its own instructions. `apart` runs a call in a thread of its own, so that
+the main thread is free to hear it; a kernel that takes `stop_flag()` looks at it at every step and returns once it is
+set.
+"""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
+from typing import TypeVar
+
+import numpy as np
+from numba import int64
+
+from qdts.kernels import Ints
+
+T = TypeVar("T")
+
+GRACE = 0.5
+"""Seconds that a call has to stop by itself; then it is left behind, in a thread that ends with the process."""
+APART = "qdts-apart"
+"""The name of such threads."""
+FlagType = int64[::1]
+"""The numba type of a stop flag: int64[1], not 0 once work is to stop."""
+
+_local = threading.local()
 
 
 @dataclass
@@ -38,3 +60,51 @@ def interruptible() -> Iterator[Interrupt]:
         yield interrupt
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def stop_flag() -> Ints:
+    """The flag of the call that this thread runs for `apart`; one that is never set elsewhere."""
+    flag: Ints = getattr(_local, "flag", np.zeros(1, np.int64))
+    return flag
+
+
+def verify_not_stopped() -> None:
+    """Raise KeyboardInterrupt if the flag is set: what a kernel returned is then worth nothing."""
+    if stop_flag()[0]:
+        raise KeyboardInterrupt
+
+
+def apart(work: Callable[[], T]) -> T:
+    """What a call gives or raises; Ctrl-C sets its stop flag and raises KeyboardInterrupt at once.
+
+    Outside of the main thread, which alone hears Ctrl-C, it is simply called.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    given: list[T] = []
+    raised: list[BaseException] = []
+    flag = np.zeros(1, np.int64)
+
+    def run() -> None:
+        _local.flag = flag
+        try:
+            given.append(work())
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run, name=APART, daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        flag[0] = 1
+        thread.join(GRACE)
+        raise
+    if raised:
+        raise raised[0]
+    return given[0]
+
+
+def left_behind() -> bool:
+    """Whether a call still runs that did not stop in time."""
+    return any(thread.name == APART for thread in threading.enumerate())

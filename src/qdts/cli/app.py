@@ -65,12 +65,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python complains at exit
         return 1
+    except (KeyboardInterrupt, typer.Abort):
+        code = solve.INTERRUPTED
     except Exception as error:
         if (where := _fault_in_game(error)) is None:
             raise
         return _fail(f"the game's file fails: {where}")
     if code == solve.INTERRUPTED:
-        print("qdts: stopped by Ctrl-C", file=sys.stderr)
+        _stop()
     return code or 0
 
 
@@ -79,6 +81,16 @@ def _fault_in_game(error: Exception) -> str | None:
     from qdts.games.registry import fault_in_file
 
     return fault_in_file(error)
+
+
+def _stop() -> None:
+    """Say so; and leave at once if a call that can't be stopped still runs, lest Python be torn down around it."""
+    print("qdts: stopped by Ctrl-C", file=sys.stderr, flush=True)
+    from qdts.interrupt import left_behind
+
+    if left_behind():
+        sys.stdout.flush()
+        os._exit(solve.INTERRUPTED)
 
 
 def _fail(message: str) -> int:

@@ -1,7 +1,9 @@
-"""What a person sees while a game is solved: a live display, plain lines, or nothing."""
+"""What a person sees while a game is solved: a live display, or plain lines."""
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -16,41 +18,66 @@ if TYPE_CHECKING:
     from qdts.solving.tree import Progress
 
 CHART_ROWS = 8
+BEAT_SECONDS = 3.0
+"""How often a line is written where there is no live display."""
 
 
 class Silent:
-    """Progress that goes nowhere."""
+    """Nothing on standard output, but every few seconds a line on standard error: what is being done, how far it is."""
+
+    def __init__(self) -> None:
+        self.stage, self.size = "", ""
+        self.started = time.perf_counter()
+        self.over = threading.Event()
+        self.beat = threading.Thread(target=self._beat, daemon=True)
 
     def __enter__(self) -> Silent:
+        self.beat.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing to tidy."""
+        self.over.set()
+        self.beat.join()
+
+    def _beat(self) -> None:
+        while not self.over.wait(BEAT_SECONDS):
+            parts = (self.stage, self.size, f"{time.perf_counter() - self.started:.0f} s")
+            print("qdts:", ", ".join(part for part in parts if part), file=sys.stderr, flush=True)
 
     def begin(self, stage: str) -> None:
         """Something new is being done."""
+        self.stage, self.size = stage, ""
+
+    def imported(self, histories: int) -> None:
+        """The walk over another's rules came so far."""
+        self.size = f"{histories:,} histories"
 
     def enumerated(self, progress: Progress) -> None:
         """The walk over the rules came so far."""
+        self.size = f"{progress.histories:,} histories, {progress.infosets:,} information sets"
 
     def measured(self, point: Point) -> None:
         """NashConv is known after so many iterations."""
+        self.size = f"iteration {point.iterations:,}, NashConv {number(point.nash_conv)}"
 
 
 class Lines(Silent):
-    """Plain lines, one each time that the number of iterations has doubled."""
+    """Plain lines besides, one each time that the number of iterations has doubled."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.told = 0
 
     def begin(self, stage: str) -> None:
         """A line of its own."""
+        super().begin(stage)
         print(stage, flush=True)
 
     def measured(self, point: Point) -> None:
         """The figures in one line."""
+        super().measured(point)
         if point.iterations >= 2 * self.told:
             self.told = point.iterations
             print(
@@ -66,10 +93,9 @@ class Display(Silent):
         from rich.live import Live
         from rich.spinner import Spinner
 
+        super().__init__()
         self.goal = goal
         self.points: list[Point] = []
-        self.size = ""
-        self.started = time.perf_counter()
         self.spinner = Spinner("dots")
         self.live = Live(console=screen, get_renderable=self.render, refresh_per_second=8, transient=True)
 
@@ -87,10 +113,6 @@ class Display(Silent):
         from rich.text import Text
 
         self.spinner.update(text=Text(stage))
-
-    def enumerated(self, progress: Progress) -> None:
-        """How large the game is so far."""
-        self.size = f"{progress.histories:,} histories, {progress.infosets:,} information sets"
 
     def measured(self, point: Point) -> None:
         """One more point of the curve."""

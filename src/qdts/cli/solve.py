@@ -30,7 +30,8 @@ EXAMPLES = """[bold]Examples[/]
   qdts solve tic_tac_toe --algorithm alpha-beta
   qdts solve './my_game.py(players=3)'
 
-Ctrl-C stops it, keeps what it has (--out and --plot are still written) and exits with 130."""
+Ctrl-C stops it and exits with 130. What an iterative algorithm has is kept (--out and --plot are still written);
+lp, min-max, alpha-beta and value-iteration have nothing before their end."""
 
 
 def solve(
@@ -77,21 +78,22 @@ def _check_files(algorithm: str, out: Path | None, plot: Path | None) -> None:
 
 def _load(spec: str, algorithm: str, watch: Silent) -> Game:
     watch.begin(f"loading {spec} (what is not compiled yet is compiled now, once)")
-    from qdts.games.registry import load_game
+    from qdts.games.registry import IMPORTED, load_game, load_imported
     from qdts.solving.solver import ALGORITHMS
 
     if algorithm not in ALGORITHMS:
         raise unknown("algorithm", algorithm, ALGORITHMS)
-    return load_game(spec)
+    return load_imported(spec, watch.imported) if spec.startswith(IMPORTED) else load_game(spec)
 
 
 def _solve(game: Game, algorithm: str, iterations: int, tolerance: float | None, seed: int, watch: Silent) -> Solution:
     from qdts import solving
+    from qdts.interrupt import apart
     from qdts.solving.policy import game_tree
 
     if game.hidden or algorithm not in EXACT:
         watch.begin(f"enumerating {game.spec}")
-        game_tree(game, report=watch.enumerated)
+        apart(lambda: game_tree(game, report=watch.enumerated))
     watch.begin(f"solving {game.spec} by {algorithm}")
     return solving.solve(game, algorithm, iterations, tolerance=tolerance, seed=seed, report=watch.measured)
 

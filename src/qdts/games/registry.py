@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from qdts.errors import InputError, unknown
@@ -124,14 +124,23 @@ def _from_file(path: Path) -> Family:
 def _import(spec: str, parameters: Mapping[str, object]) -> Game:
     if parameters:
         raise InputError(f"parameters of {spec} are given in its name, {IMPORTED}NAME(key=value,...)")
-    return _imported(spec)
+    return load_imported(spec)
+
+
+def load_imported(spec: str, report: Callable[[int], None] | None = None) -> Game:
+    """The game of `openspiel:NAME(...)`, telling the number of histories now and then; the last few stay in memory."""
+    kept = _imported(spec)
+    if not kept:
+        from qdts.games.openspiel import import_game
+
+        kept.append(import_game(spec, report=report))
+    return kept[0]
 
 
 @functools.lru_cache(maxsize=8)
-def _imported(spec: str) -> Game:
-    from qdts.games.openspiel import import_game
-
-    return import_game(spec)
+def _imported(spec: str) -> list[Game]:
+    """The place of an imported game; empty until it is imported."""
+    return []
 
 
 @functools.lru_cache(maxsize=64)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
+from qdts.interrupt import FlagType, stop_flag, verify_not_stopped
 from qdts.kernels import Ints, Reals, kernel
 from qdts.solving.tree import hash_view
 
@@ -54,12 +55,13 @@ class Scratch(NamedTuple):
     known: NDArray[np.int8]  # [table] FREE, EXACT, AT_LEAST or AT_MOST
     value: Reals  # [table]
     best: Ints  # [table]
+    stop: Ints  # [1] not 0: leave, whatever the value
 
 
 _ScratchType = types.NamedTuple(
     [
         *(int64[:, ::1], int64[:, ::1], float64[::1], int64[::1]),
-        *(int64[:, ::1], int64[:, ::1], types.int8[::1], float64[::1], int64[::1]),
+        *(int64[:, ::1], int64[:, ::1], types.int8[::1], float64[::1], int64[::1], FlagType),
     ],
     Scratch,
 )
@@ -91,6 +93,7 @@ def _scratch(game: Game, *, table: int, ordering: bool) -> Scratch:
         np.zeros(table, np.int8),
         np.zeros(table),
         np.zeros(table, np.int64),
+        stop_flag(),
     )
 
 
@@ -101,6 +104,7 @@ def _search(game: Game, scratch: Scratch, *, pruning: bool) -> Outcome:
             found = _alpha_beta(game.kernels, game.rules, scratch, 0, -np.inf, np.inf)
         else:
             found = _min_max(game.kernels, game.rules, scratch, 0)
+        verify_not_stopped()
         if scratch.counters[CHANCES]:
             raise InputError(f"min-max needs a game without chance, {game.spec} has some")
         if scratch.counters[TOO_DEEP]:
@@ -128,7 +132,9 @@ def _end(game: Any, rules: Ints, s: Scratch, depth: int) -> float:
 
 @kernel()
 def _can_go_on(s: Scratch, depth: int, mover: int) -> bool:
-    """Whether a node may have children; counted if not."""
+    """Whether a node may have children; counted if not, unless the search is to stop."""
+    if s.stop[0]:
+        return False
     if mover == CHANCE:
         s.counters[CHANCES] += 1
     elif depth + 1 == len(s.worlds):

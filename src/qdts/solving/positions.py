@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
+from qdts.interrupt import FlagType, stop_flag, verify_not_stopped
 from qdts.kernels import Ints, Reals, kernel
 from qdts.solving.components import components
 from qdts.solving.lending import inlined, lent
@@ -38,9 +39,9 @@ TOLERANCE = 1e-13
 MOST_SWEEPS = 100_000
 """Of one component, before it is given up."""
 
-DONE, FULL, LOST, BAD_CHANCE = range(4)
+DONE, FULL, LOST, BAD_CHANCE, STOPPED = range(5)
 """What `_expand` says: every position is in; the arrays are full; a mover has nothing to do; chance does not sum
-to one."""
+to one; the stop flag is set."""
 POSITIONS, EXPANDED, EDGES = range(3)
 """Registers: how many positions are known, how many of them have their edges, how many edges there are."""
 
@@ -145,10 +146,12 @@ def _graph(game: Game, limit: int) -> Graph:
     registers = np.zeros(3, np.int64)
     graph.worlds[0] = game.initial()
     registers[POSITIONS] = 1
-    while (status := _expand(game.kernels, game.rules, graph, table, registers, game.max_branching)) == FULL:
+    stop = stop_flag()
+    while (status := _expand(game.kernels, game.rules, graph, table, registers, game.max_branching, stop)) == FULL:
         if registers[POSITIONS] > limit:
             raise InputError(f"{game.spec} has more than {limit:,} positions: too many; give smaller parameters")
         graph, table = _grown(game, graph, registers)
+    verify_not_stopped()
     if status != DONE:
         raise broken_rules(game, graph.worlds[registers[EXPANDED]], status == BAD_CHANCE)
     n, e = int(registers[POSITIONS]), int(registers[EDGES])
@@ -166,7 +169,8 @@ def _graph(game: Game, limit: int) -> Graph:
 
 def iterate(game: Game, graph: Graph, q: Reals, free: NDArray[np.bool_]) -> tuple[Reals, Ints]:
     """Every player's value of each position [N, P], and the best edge [N] where a free player moves."""
-    values, best, settled = _iterate(graph, q, free, TOLERANCE, MOST_SWEEPS)
+    values, best, settled = _iterate(graph, q, free, TOLERANCE, MOST_SWEEPS, stop_flag())
+    verify_not_stopped()
     if not settled:
         raise InputError(f"value iteration on {game.spec} did not settle in {MOST_SWEEPS:,} sweeps")
     return values, best
@@ -230,8 +234,10 @@ def _enter_all(worlds: Ints, table: NDArray[np.int32]) -> None:
         table[probe_view(worlds, table, worlds[s])] = s
 
 
-@kernel(int64(KernelsType, RulesType, _GraphType, types.int32[::1], int64[::1], int64))
-def _expand(game: Any, rules: Ints, graph: Graph, table: NDArray[np.int32], registers: Ints, branching: int) -> int:
+@kernel(int64(KernelsType, RulesType, _GraphType, types.int32[::1], int64[::1], int64, FlagType))
+def _expand(
+    game: Any, rules: Ints, graph: Graph, table: NDArray[np.int32], registers: Ints, branching: int, stop: Ints
+) -> int:
     """Breadth first: give one position after the other its edges, until there is none left or no room."""
     graph = lent(graph)
     choices, chances = np.zeros(branching, np.int64), np.ones(branching)
@@ -239,6 +245,8 @@ def _expand(game: Any, rules: Ints, graph: Graph, table: NDArray[np.int32], regi
         table[probe_view(graph.worlds, table, graph.worlds[0])] = 0
     while registers[EXPANDED] < registers[POSITIONS]:
         s, e, known = registers[EXPANDED], registers[EDGES], registers[POSITIONS]
+        if stop[0]:
+            return STOPPED
         if known + branching > len(graph.mover) or e + branching > len(graph.child):
             return FULL
         world = graph.worlds[s]
@@ -306,8 +314,14 @@ def _settle(graph: Graph, q: Reals, free: NDArray[np.bool_], value: Reals, best:
     return change
 
 
-@kernel(types.Tuple((float64[:, ::1], int64[::1], boolean))(_GraphType, float64[::1], boolean[::1], float64, int64))
-def _iterate(graph: Graph, q: Reals, free: NDArray[np.bool_], tolerance: float, most: int) -> tuple[Reals, Ints, bool]:
+@kernel(
+    types.Tuple((float64[:, ::1], int64[::1], boolean))(
+        _GraphType, float64[::1], boolean[::1], float64, int64, FlagType
+    )
+)
+def _iterate(
+    graph: Graph, q: Reals, free: NDArray[np.bool_], tolerance: float, most: int, stop: Ints
+) -> tuple[Reals, Ints, bool]:
     """Component after component: the values, the best edges, and whether all of them settled."""
     value, best = graph.utility.copy(), np.full(len(graph.mover), NONE)
     graph = lent(graph)
@@ -316,7 +330,7 @@ def _iterate(graph: Graph, q: Reals, free: NDArray[np.bool_], tolerance: float, 
     for c in range(len(start) - 1):
         sweeps, change = 0, np.inf
         while change > tolerance:
-            if sweeps == most:
+            if sweeps == most or stop[0]:
                 return value, best, False
             change = 0.0
             for i in range(start[c], start[c + 1]):

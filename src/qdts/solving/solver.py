@@ -11,7 +11,7 @@ import numpy as np
 
 from qdts.errors import InputError, unknown
 from qdts.games.game import Game
-from qdts.interrupt import interruptible
+from qdts.interrupt import apart, interruptible
 from qdts.kernels import Reals
 from qdts.solving.best_response import best_response_gains
 from qdts.solving.measure import DEFAULT_MEMORY, SweepReport, chosen_tree, measure_policy, on_tree
@@ -160,7 +160,8 @@ def solve(
     Iterative algorithms (cfr, cfr+, lcfr, dcfr, pcfr+, mccfr) stop after `iterations`, or as soon as the average
     strategy's NashConv is measured at or below `tolerance`, or on Ctrl-C with what they have. `lp` solves
     two-player zero-sum games exactly. `min-max` and `alpha-beta` solve those that hide nothing and have no chance,
-    `value-iteration` all that hide nothing.
+    `value-iteration` all that hide nothing. On Ctrl-C these four, and enumerating, raise KeyboardInterrupt at once:
+    they have nothing worth keeping before their end.
     """
     if algorithm not in ALGORITHMS:
         raise unknown("algorithm", algorithm, ALGORITHMS)
@@ -171,10 +172,10 @@ def solve(
     if tolerance is not None and not tolerance >= 0:
         raise InputError(f"tolerance={tolerance}, expected a number of at least 0")
     if algorithm in SEARCHES:
-        return _search(game, algorithm)
-    tree = game_tree(game)
+        return apart(lambda: _search(game, algorithm))
+    tree = apart(lambda: game_tree(game))
     if algorithm == "lp":
-        return _solve_program(tree)
+        return apart(lambda: _solve_program(tree))
     return _iterate(tree, algorithm, iterations, tolerance, seed, report)
 
 

@@ -26,16 +26,17 @@ from numpy.typing import NDArray
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
+from qdts.interrupt import FlagType, stop_flag, verify_not_stopped
 from qdts.kernels import Ints, Reals, kernel
 from qdts.solving.lending import inlined, lent
 
 NONE = -1
 """No parent, no information set, no children."""
 
-DONE, ENTERED, FULL, BAD_CHANCE, NO_ACTIONS, TOO_DEEP, TOLD_APART = range(7)
+DONE, ENTERED, FULL, BAD_CHANCE, NO_ACTIONS, TOO_DEEP, TOLD_APART, STOPPED = range(8)
 """What the walk says: finished; a node's children are to be visited; arrays full; chance does not sum to one; a
 mover with nothing to do; a history longer than the game's `max_depth`; legal actions that are not those of another
-history with the same view. A fault leaves the machine where it is."""
+history with the same view; the stop flag is set. A fault leaves the machine where it is."""
 
 DEPTH, HISTORIES, INFOSETS, SLOTS = range(4)
 """Registers of the machine: depth of the node at hand (-1: not begun), and how much of each axis is in use."""
@@ -147,7 +148,8 @@ def enumerate_game(
     histories, infosets, machine = _allocate(game)
     depth = game.max_depth if max_depth is None else max_depth
     while True:
-        status = _walk(game.kernels, game.rules, histories, infosets, machine, depth)
+        status = _walk(game.kernels, game.rules, histories, infosets, machine, depth, stop_flag())
+        verify_not_stopped()
         used = machine.registers
         if report is not None:
             report(Progress(int(used[HISTORIES]), int(used[INFOSETS])))
@@ -432,8 +434,10 @@ def _enter(game: Any, rules: Ints, histories: Histories, infosets: InfoSets, mac
     return ENTERED
 
 
-@kernel(int64(KernelsType, RulesType, HistoriesType, InfoSetsType, _machine_type, int64))
-def _walk(game: Any, rules: Ints, histories: Histories, infosets: InfoSets, machine: Machine, max_depth: int) -> int:
+@kernel(int64(KernelsType, RulesType, HistoriesType, InfoSetsType, _machine_type, int64, FlagType))
+def _walk(
+    game: Any, rules: Ints, histories: Histories, infosets: InfoSets, machine: Machine, max_depth: int, stop: Ints
+) -> int:
     """Depth first over the rules until the arrays are full or every history is in them.
 
     begin → enter → (next child → enter …)* → no child left → up → … → DONE
@@ -447,6 +451,8 @@ def _walk(game: Any, rules: Ints, histories: Histories, infosets: InfoSets, mach
         machine.cursor[0] = NONE
         game.initial(rules.ctypes, machine.worlds[0].ctypes)
     while r[DEPTH] >= 0:
+        if stop[0]:
+            return STOPPED
         depth = r[DEPTH]
         if machine.cursor[depth] == NONE:
             status = _enter(game, rules, histories, infosets, machine, max_depth)
