@@ -11,7 +11,7 @@ import pytest
 from qdts import InputError, interrupt, load_game
 from qdts.interrupt import apart, left_behind, stop_flag, verify_not_stopped
 from qdts.solving.minmax import alpha_beta, min_max
-from qdts.solving.positions import iterate, position_graph
+from qdts.solving.positions import DEFAULT_LIMIT, _graph, iterate, position_graph
 from qdts.solving.tree import enumerate_game
 
 
@@ -64,7 +64,7 @@ def test_ctrl_c_sets_the_flag(monkeypatch: pytest.MonkeyPatch) -> None:
     "work",
     [
         lambda: enumerate_game(load_game("leduc_poker")),
-        lambda: position_graph.__wrapped__(load_game("tic_tac_toe")),
+        lambda: _graph.__wrapped__(load_game("tic_tac_toe"), DEFAULT_LIMIT),
         lambda: min_max(load_game("tic_tac_toe")),
         lambda: alpha_beta(load_game("tic_tac_toe")),
     ],

@@ -67,12 +67,12 @@ def compiled(function: F, *, signature: Any = None, **options: bool) -> F:
         config.CACHE_DIR = before
 
 
-def _helper(function: F) -> F:
+def _helper(function: F, **options: bool) -> F:
     """A dispatcher that only kernels call. It is not cached: what it compiles to lies within theirs."""
     if config.DISABLE_JIT:
         return function
     bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "no_rewrites": True}
-    return numba.njit(pipeline_class=_HelperCompiler, error_model="numpy", nogil=True, **bare)(function)
+    return numba.njit(pipeline_class=_HelperCompiler, error_model="numpy", nogil=True, **bare, **options)(function)
 
 
 class _HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
