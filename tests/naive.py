@@ -152,3 +152,30 @@ class NaiveCFR:
         total = self.total[view.tobytes()]
         norm = sum(total.values())
         return {a: p / norm if norm > 0 else 1 / len(total) for a, p in total.items()}
+
+
+def random_games(game: Game, games: int, seed: int) -> tuple[int, Reals]:
+    """Random games, each choice by the next 64 random bits: the steps of all, and the mean returns."""
+    state, steps, total = seed, 0, np.zeros(game.players)
+    for _ in range(games):
+        world = game.initial()
+        while game.mover(world) != TERMINAL:
+            state = (state + 0x9E3779B97F4A7C15) % 2**64
+            z = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+            z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+            world = game.step(world, _chosen(game, world, z ^ z >> 31))
+            steps += 1
+        total += game.returns(world)
+    return steps, total / games
+
+
+def _chosen(game: Game, world: Ints, bits: int) -> int:
+    if game.mover(world) != CHANCE:
+        actions = game.legal(world)
+        return actions[(bits >> 32) * len(actions) >> 32]
+    u, outcomes = (bits >> 11) / 2**53, game.chance(world)
+    for outcome, probability in outcomes:
+        u -= probability
+        if u < 0:
+            return outcome
+    return outcomes[-1][0]

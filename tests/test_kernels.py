@@ -36,6 +36,21 @@ def compiled(names):
 print(json.dumps([compiled(["kuhn_poker"]), compiled(["matrix_game", "tree_game"])]))
 """
 
+PLAYED = """
+import json
+from numba.core import event
+from qdts.games import load_game
+from qdts.games.playouts import play_randomly
+
+def compiled(spec):
+    game = load_game(spec)
+    with event.install_recorder("numba:compile") as recorder:
+        play_randomly(game, 10)
+    return [e.data["dispatcher"].py_func.__name__ for _, e in recorder.buffer if e.is_start]
+
+print(json.dumps([compiled(s) for s in ("kuhn_poker", "kuhn_poker(players=3)", "phantom_ttt", "dark_hex")]))
+"""
+
 FEATURE = """
 import qdts
 print(qdts.__file__)
@@ -45,12 +60,14 @@ print(game.features(game.initial(), 0).max())
 
 BONUS = """
 import own_game
+from qdts.games.playouts import play_randomly
 game = own_game.FAMILY.load({})
 world = game.initial()
 for action in (0, 1, 0, 0):
     world = game.step(world, action)
 print(own_game.__file__)
 print(game.returns(world).max())
+print(play_randomly(game, 10, world=world).returns.max())
 """
 
 MODULES = "import sys; print([m for m in ('numba', 'numpy', 'scipy') if m in sys.modules])"
@@ -97,6 +114,14 @@ def test_engines_compile_once_for_all_games_and_processes(tmp_path: Path, copy: 
     )
 
 
+def test_playouts_compile_once_for_all_parameters_and_processes(tmp_path: Path, copy: Path) -> None:
+    kuhn, more_players, phantom, dark = json.loads(run(PLAYED, tmp_path, copy)[0])
+    assert [name for name in kuhn if name.startswith("_play_out")]
+    assert [name for name in phantom if name.startswith("_play_out")]
+    assert more_players == dark == [], "they share the rules of the game before"
+    assert json.loads(run(PLAYED, tmp_path, copy)[0]) == [[]] * 4, "a second process must find them in the cache"
+
+
 def test_an_edit_in_another_file_of_the_package_is_seen(tmp_path: Path, copy: Path) -> None:
     cache = tmp_path / "cache"
     assert run(FEATURE, cache, copy) == [str(copy / "qdts" / "__init__.py"), "1.0"]
@@ -112,9 +137,9 @@ def test_an_edit_beside_a_game_of_ones_own_is_seen(tmp_path: Path) -> None:
     edit(game, "import Field, Layout\n", "import Field, Layout\nfrom helper import bonus\n")
     edit(game, "utilities[winner] += pot\n", "utilities[winner] += pot + bonus()\n")
     helper.write_text("from qdts.kernels import kernel\n\n@kernel()\ndef bonus():\n    return 5.0\n", encoding="utf-8")
-    assert run(BONUS, cache, own) == [str(game), "6.0"]
+    assert run(BONUS, cache, own) == [str(game), "6.0", "6.0"]
     edit(helper, "5.0", "7.0")
-    assert run(BONUS, cache, own)[1] == "8.0"
+    assert run(BONUS, cache, own)[1:] == ["8.0", "8.0"]
 
 
 @pytest.mark.parametrize("code", [f"import qdts\n{MODULES}", HELP], ids=["import", "help"])

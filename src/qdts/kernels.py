@@ -26,6 +26,7 @@ import numpy as np
 from numba import config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.extending import overload
 from numpy.typing import NDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -51,16 +52,17 @@ def kernel(signature: Any = None) -> Callable[[F], F]:
     return _helper if signature is None else functools.partial(compiled, signature=signature)
 
 
-def compiled(function: F, *, signature: Any = None, **options: bool) -> F:
+def compiled(function: F, *, signature: Any = None, beside: Path | None = None, **options: bool) -> F:
     """A numba dispatcher that caches in `cache_folder`, or the function itself where the JIT is switched off.
 
+    The folder is that of the function's source, or of another file whose kernels it calls, `beside`.
     Divisions follow IEEE (no exceptions), and the interpreter's lock is free while it runs. Options leave out what
     numba would make besides: wrappers that nobody calls cost a quarter of the time to compile a game.
     """
     if config.DISABLE_JIT:
         return function
     before = config.CACHE_DIR
-    config.CACHE_DIR = str(cache_folder(Path(function.__code__.co_filename).parent))
+    config.CACHE_DIR = str(cache_folder((beside or Path(function.__code__.co_filename)).parent))
     try:
         return numba.njit(signature, cache=True, error_model="numpy", nogil=True, **options)(function)
     finally:
@@ -103,6 +105,14 @@ class _HelperCompiler(Compiler):  # type: ignore[misc]
         """Compile a function."""
         self.state.library = _HelperLibrary(self.state.targetctx.codegen(), func.__qualname__)
         return super().compile_extra(func)
+def pointer(array: Any) -> Any:
+    """An array as a rule takes it: in kernels its address, and the array itself where the JIT is switched off."""
+    return array
+
+
+@overload(pointer, strict=False)  # type: ignore[untyped-decorator]
+def _pointer(array: Any) -> Any:
+    return lambda array: array.ctypes
 
 
 @functools.cache

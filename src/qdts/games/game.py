@@ -61,6 +61,8 @@ class Game:
     """What the weights of a hole's values are: exact under chance alone, or merely equal."""
     replay: Replay | None = None
     """The actions and outcomes that lead to a full world; needed where the game is too large to enumerate."""
+    pick: Callable[..., int] | None = None
+    """A kernel `pick(rules, world, bits)`: what the mover does by 64 random bits, the same as from the whole list."""
     title: Callable[[Ints], str] | None = None
     """How a person would call a view (`K, raise, call`); where absent, the layout's text is shown."""
     action_numbers: Mapping[str, int] = field(init=False, repr=False)
