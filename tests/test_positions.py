@@ -27,10 +27,10 @@ def test_tic_tac_toe() -> None:
     assert len(optimum.graph.mover) == 5478
     assert optimum.values[0].tolist() == [0, 0]
     assert nash_conv(game, optimum.policy) == 0
-    board = game.layout.read("board=xx-/oo-/---")
+    board = game.layout.read("crosses=a3+b3 noughts=a2+b2 turn=x")
     assert optimum.value(board).tolist() == [1, -1]
     with pytest.raises(InputError, match="play never gets to"):
-        optimum.value(game.layout.read("board=xxx/xxx/xxx"))
+        optimum.value(game.layout.read("crosses=a3+b3+c3 noughts=- turn=x"))
 
 
 @pytest.mark.parametrize("spec", ["tree_game", "tree_game(tree=[1,[2,[3,-4]],[[0,5],-1]])"])

@@ -43,13 +43,16 @@ KEPT_CACHES = 8
 """How many generations of compiled code stay on disk; older ones are removed when a new one is made."""
 
 
-def kernel(signature: Any = None) -> Callable[[F], F]:
+def kernel(signature: Any = None, *, inline: bool = False) -> Callable[[F], F]:
     """Compile a function in nopython mode, cached on disk and never stale.
 
     With a signature it compiles now and can be called from Python. Without one it is a helper for other kernels,
-    compiled with the first of them that calls it, in each process that compiles one.
+    compiled with the first of them that calls it, in each process that compiles one; `inline` puts its code into
+    theirs, however long it is.
     """
-    return _helper if signature is None else functools.partial(compiled, signature=signature)
+    if signature is None:
+        return functools.partial(_helper, forceinline=inline)
+    return functools.partial(compiled, signature=signature)
 
 
 def compiled(function: F, *, signature: Any = None, beside: Path | None = None, **options: bool) -> F:
@@ -105,6 +108,8 @@ class _HelperCompiler(Compiler):  # type: ignore[misc]
         """Compile a function."""
         self.state.library = _HelperLibrary(self.state.targetctx.codegen(), func.__qualname__)
         return super().compile_extra(func)
+
+
 def pointer(array: Any) -> Any:
     """An array as a rule takes it: in kernels its address, and the array itself where the JIT is switched off."""
     return array

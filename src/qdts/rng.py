@@ -27,7 +27,7 @@ def seeded(seed: int) -> State:
     return np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64)
 
 
-@kernel()
+@kernel(inline=True)
 def mixed(state: np.uint64) -> np.uint64:
     """The 64 random bits of a state."""
     z = (state ^ (state >> np.uint64(30))) * MIX_1
@@ -35,16 +35,16 @@ def mixed(state: np.uint64) -> np.uint64:
     return z ^ (z >> np.uint64(31))
 
 
-@kernel()
+@kernel(inline=True)
 def fraction(bits: np.uint64) -> float:
     """A number from [0, 1), by 53 random bits."""
     return float(bits >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@kernel()
+@kernel(inline=True)
 def one_of(count: int, bits: np.uint64) -> int:
     """A number from 0 to count - 1, by 32 random bits: all alike, up to a difference of 2⁻³²."""
-    return int((bits >> np.uint64(32)) * np.uint64(count) >> np.uint64(32))
+    return int(np.int64((bits >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)))
 
 
 @kernel()

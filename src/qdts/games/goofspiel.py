@@ -15,12 +15,6 @@ and plays itself. With `imp_info` the bids stay hidden for good, and only who wo
     bids + n t + p  (only with `imp_info`) the same in turn t
 
 Without `imp_info` which bid was made when is forgotten, as in OpenSpiel: hands and winners say all that matters.
-
-With it the bids of a finished turn are constrained by its winner, and those of one player are distinct. A value is
-offered if the rest can be filled in, which is decided exactly. Holes in drawn turns come first, then the winners'
-bids, then all others. A draw is two equal bids, at least as high as the rest; over these pairs there is a search. For
-given pairs, one who must win turns by unknown bids may as well do so by the highest of his free cards, and lose
-the others by the lowest (else swap two of them), so that Hall's condition decides for each player alone.
 """
 
 from __future__ import annotations
@@ -31,415 +25,30 @@ from itertools import combinations
 import numpy as np
 
 from qdts.errors import InputError
+from qdts.games import goofspiel_holes, goofspiel_play
 from qdts.games.defaults import one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
-from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL, UNKNOWN, compile_rules, rule
+from qdts.games.goofspiel_play import (
+    ACTOR,
+    BIDS,
+    CARDS,
+    DONE,
+    HANDS,
+    NOBODY,
+    PLAYERS,
+    POINTS,
+    SIZE,
+    TURNS,
+    WINS,
+)
+from qdts.games.interface import compile_rules, rule
 from qdts.games.layout import Field, Layout
-from qdts.kernels import Ints, Reals, Reals32, kernel
+from qdts.kernels import Ints, Reals32
 
-ACTOR, DONE, POINTS = 0, 1, 2
-NOBODY = 1  # in `wins`
 ORDERS = ("random", "ascending", "descending")
 RETURNS = ("win_loss", "point_difference", "total_points")
 MOST_CARDS, MOST_HIDDEN_CARDS = 60, 15
-
-# What `rules` holds: players, cards, turns, the order of the point cards, what is returned, whether bids stay hidden,
-# and where in a world the winners, the hands and the bids are.
-PLAYERS, CARDS, TURNS, ORDER, RETURN, HIDDEN, WINS, HANDS, BIDS, SIZE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-RANDOM, ASCENDING = 0, 1
-WIN_LOSS, DIFFERENCE = 0, 1
-
-Trial = tuple[int, int]
-"""A hole, and what a slot would hold if it were filled in."""
-Drawn = tuple[int, int, int]
-"""For each drawn turn that was looked at the highest bid and two players who make it: TOPS, ONES and OTHERS.
-
-Each packs a number for every turn into one.
-"""
-TOPS, ONES, OTHERS = 0, 1, 2
-DIGIT, NINES = 4, 15  # the bits for each turn, and all of them set
-
-
-@rule
-def initial(rules: Ints, world: Ints) -> None:
-    """All hands are full."""
-    for i in range(rules[SIZE]):
-        world[i] = 0
-    if not rules[HIDDEN]:
-        for p in range(rules[PLAYERS]):
-            world[rules[HANDS] + p] = (1 << rules[CARDS]) - 1
-    open_turn(rules, world)
-
-
-@kernel()
-def open_turn(rules: Ints, world: Ints) -> None:
-    """Turn up the next point card, or let chance do so."""
-    world[ACTOR] = 1
-    if rules[ORDER] != RANDOM:
-        turn = world[DONE]
-        turn_up(world, turn if rules[ORDER] == ASCENDING else rules[CARDS] - 1 - turn)
-
-
-@kernel()
-def turn_up(world: Ints, card: int) -> None:
-    """Turn up a point card; the first player is to bid."""
-    world[POINTS + world[DONE]] = card + 1
-    world[ACTOR] = 2
-
-
-@rule
-def mover(rules: Ints, world: Ints) -> int:
-    """As `step` left it."""
-    actor = world[ACTOR]
-    return TERMINAL if actor == 0 else CHANCE if actor == 1 else actor - 2
-
-
-@rule
-def legal(rules: Ints, world: Ints, actions: Ints) -> int:
-    """Any card of one's hand."""
-    return listed(hand(rules, world, world[ACTOR] - 2), actions)
-
-
-@kernel()
-def hand(rules: Ints, world: Ints, player: int) -> int:
-    """The cards that a player had when this turn began, as far as they are known."""
-    if not rules[HIDDEN]:
-        return world[rules[HANDS] + player]
-    cards = (1 << rules[CARDS]) - 1
-    for turn in range(world[DONE]):
-        made = world[rules[BIDS] + turn * rules[PLAYERS] + player]
-        if made > 0:
-            cards &= ~(1 << made - 1)
-    return cards
-
-
-@kernel()
-def listed(cards: int, out: Ints) -> int:
-    """Write the cards of a set, ascending; return how many."""
-    count, card = 0, 0
-    while cards >> card != 0:
-        if cards >> card & 1:
-            out[count] = card
-            count += 1
-        card += 1
-    return count
-
-
-@kernel()
-def points_left(rules: Ints, world: Ints) -> int:
-    """The point cards that were not turned up."""
-    cards = (1 << rules[CARDS]) - 1
-    for turn in range(world[DONE]):
-        cards &= ~(1 << world[POINTS + turn] - 1)
-    return cards
-
-
-@rule
-def chance(rules: Ints, world: Ints, outcomes: Ints, probabilities: Reals) -> int:
-    """Any point card that is left."""
-    count = listed(points_left(rules, world), outcomes)
-    for i in range(count):
-        probabilities[i] = 1.0 / count
-    return count
-
-
-@kernel()
-def this_turn(rules: Ints, world: Ints) -> int:
-    """The slot of player 0's bid in this turn."""
-    return rules[BIDS] + (world[DONE] * rules[PLAYERS] if rules[HIDDEN] else 0)
-
-
-@rule
-def step(rules: Ints, world: Ints, action: int) -> None:
-    """Turn up a point card, or bid; the last bid ends the turn, and the last turn but one the game."""
-    if world[ACTOR] == 1:
-        turn_up(world, action)
-        return
-    world[this_turn(rules, world) + world[ACTOR] - 2] = action + 1
-    world[ACTOR] += 1
-    if world[ACTOR] == 2 + rules[PLAYERS]:
-        end_turn(rules, world)
-        if world[DONE] == rules[CARDS] - 1:
-            play_last(rules, world)
-        if world[DONE] == rules[TURNS]:
-            world[ACTOR] = 0
-        else:
-            open_turn(rules, world)
-
-
-@kernel()
-def play_last(rules: Ints, world: Ints) -> None:
-    """Play the turn that leaves no choice."""
-    turn_up(world, only(points_left(rules, world)))
-    for p in range(rules[PLAYERS]):
-        world[this_turn(rules, world) + p] = only(hand(rules, world, p)) + 1
-    end_turn(rules, world)
-
-
-@kernel()
-def only(cards: int) -> int:
-    """The card of a set of one."""
-    card = 0
-    while cards >> card != 1:
-        card += 1
-    return card
-
-
-@kernel()
-def end_turn(rules: Ints, world: Ints) -> None:
-    """Say who won; where bids are shown, take them from the hands."""
-    bids = this_turn(rules, world)
-    best, winner = 0, NOBODY
-    for p in range(rules[PLAYERS]):
-        made = world[bids + p]
-        if made >= best:
-            winner = NOBODY if made == best else p + 2
-            best = made
-        if not rules[HIDDEN]:
-            world[rules[HANDS] + p] &= ~(1 << made - 1)
-            world[bids + p] = 0
-    world[rules[WINS] + world[DONE]] = winner
-    world[DONE] += 1
-
-
-@rule
-def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
-    """The points, less their mean, or what the winners get from the others."""
-    n = rules[PLAYERS]
-    for p in range(n):
-        utilities[p] = 0.0
-    total, best = 0.0, 0.0
-    for turn in range(rules[TURNS]):
-        winner = world[rules[WINS] + turn]
-        if winner != NOBODY:
-            utilities[winner - 2] += world[POINTS + turn]
-            total += world[POINTS + turn]
-            best = max(best, utilities[winner - 2])
-    if rules[RETURN] == WIN_LOSS:
-        share_one(n, best, utilities)
-    elif rules[RETURN] == DIFFERENCE:
-        for p in range(n):
-            utilities[p] -= total / n
-
-
-@kernel()
-def share_one(players: int, best: float, utilities: Reals) -> None:
-    """Turn points into one point, which those with the most share and the others pay."""
-    winners = 0
-    for p in range(players):
-        winners += utilities[p] == best
-    for p in range(players):
-        if winners == players:
-            utilities[p] = 0.0
-        else:
-            utilities[p] = 1.0 / winners if utilities[p] == best else -1.0 / (players - winners)
-
-
-@rule
-def redact(rules: Ints, world: Ints, player: int) -> None:
-    """Hide the bids of the others that have been made."""
-    for i in range(rules[BIDS], rules[SIZE]):
-        if (i - rules[BIDS]) % rules[PLAYERS] != player and world[i] != 0:
-            world[i] = UNKNOWN
-
-
-@rule
-def hole(rules: Ints, view: Ints) -> int:
-    """The first unknown bid of a drawn turn, then of the winner of a turn, then any."""
-    if rules[HIDDEN]:
-        n, bids = rules[PLAYERS], rules[BIDS]
-        for i in range(bids, bids + view[DONE] * n):
-            if view[i] == UNKNOWN and view[rules[WINS] + (i - bids) // n] == NOBODY:
-                return i
-        for turn in range(view[DONE]):
-            winner = bids + turn * n + view[rules[WINS] + turn] - 2
-            if view[rules[WINS] + turn] != NOBODY and view[winner] == UNKNOWN:
-                return winner
-    for i in range(rules[BIDS], rules[SIZE]):
-        if view[i] == UNKNOWN:
-            return i
-    return NO_HOLE
-
-
-@rule
-def values(rules: Ints, view: Ints, hole: int, values: Ints, weights: Reals) -> int:
-    """A card of the hand; one with which the other unknown bids can be filled in, too."""
-    cards = hand(rules, view, (hole - rules[BIDS]) % rules[PLAYERS])
-    count = 0
-    for card in range(rules[CARDS]):
-        if cards >> card & 1 and (not rules[HIDDEN] or possible(rules, view, (hole, card + 1))):
-            values[count] = card
-            count += 1
-    for i in range(count):
-        weights[i] = 1.0 / count
-    return count
-
-
-@kernel()
-def digit(packed: int, turn: int) -> int:
-    """The number for a turn."""
-    return packed >> DIGIT * turn & NINES
-
-
-@kernel()
-def possible(rules: Ints, view: Ints, trial: Trial) -> bool:
-    """Whether a view can be completed on trial: choose pairs for one drawn turn after another, and go back if stuck."""
-    drawn = (0, 0, 0)
-    turn = next_drawn(rules, view, -1, 1)
-    while turn >= 0:
-        if turn < view[DONE]:
-            drawn = next_pair(rules, view, trial, turn, drawn)
-        elif all_fit(rules, view, trial, drawn):
-            return True
-        ahead = turn < view[DONE] and digit(drawn[TOPS], turn) != 0
-        turn = next_drawn(rules, view, turn, 1 if ahead else -1)
-    return False
-
-
-@kernel()
-def next_drawn(rules: Ints, view: Ints, turn: int, way: int) -> int:
-    """The next drawn turn after (1) or before (-1) a turn; DONE or -1 if there is none."""
-    turn += way
-    while 0 <= turn < view[DONE] and view[rules[WINS] + turn] != NOBODY:
-        turn += way
-    return turn
-
-
-@kernel()
-def next_pair(rules: Ints, view: Ints, trial: Trial, turn: int, drawn: Drawn) -> Drawn:
-    """Choose, for a drawn turn, the next pair after the one that is chosen, or none if there is no more."""
-    at = DIGIT * turn
-    top, one, other = max(1, digit(drawn[TOPS], turn)), digit(drawn[ONES], turn), digit(drawn[OTHERS], turn)
-    others = drawn[TOPS] & ~(NINES << at), drawn[ONES] & ~(NINES << at), drawn[OTHERS] & ~(NINES << at)
-    while top <= rules[CARDS]:
-        one += 1
-        if one >= other:
-            one, other = 0, other + 1
-        if other == rules[PLAYERS]:
-            one, other, top = 0, 0, top + 1
-        elif draws(rules, view, trial, turn, top, one, other, others):
-            return others[TOPS] | top << at, others[ONES] | one << at, others[OTHERS] | other << at
-    return others
-
-
-@kernel()
-def bid_of(rules: Ints, view: Ints, trial: Trial, turn: int, player: int) -> int:
-    """A player's bid in a turn on trial, or UNKNOWN."""
-    slot = rules[BIDS] + turn * rules[PLAYERS] + player
-    return trial[1] if slot == trial[0] else view[slot]
-
-
-@kernel()
-def draws(rules: Ints, view: Ints, trial: Trial, turn: int, top: int, one: int, other: int, drawn: Drawn) -> bool:
-    """Whether two players may have made the highest bid of a turn."""
-    for p in range(rules[PLAYERS]):
-        made = bid_of(rules, view, trial, turn, p)
-        if made > top:
-            return False
-        if p in (one, other):
-            free = free_cards(rules, view, trial, p, drawn)
-            if made != top and (made != UNKNOWN or not free >> top - 1 & 1):
-                return False
-    return True
-
-
-@kernel()
-def free_cards(rules: Ints, view: Ints, trial: Trial, player: int, drawn: Drawn) -> int:
-    """The cards that a player has not bid, be it known or by the pairs that are chosen."""
-    cards = (1 << rules[CARDS]) - 1
-    for turn in range(view[DONE] + 1):
-        if turn < rules[TURNS]:
-            made = bid_of(rules, view, trial, turn, player)
-            if made == UNKNOWN and in_pair(turn, player, drawn):
-                made = digit(drawn[TOPS], turn)
-            if made > 0:
-                cards &= ~(1 << made - 1)
-    return cards
-
-
-@kernel()
-def in_pair(turn: int, player: int, drawn: Drawn) -> bool:
-    """Whether a player is one of the two that are chosen for a drawn turn."""
-    return digit(drawn[TOPS], turn) != 0 and (
-        digit(drawn[ONES], turn) == player or digit(drawn[OTHERS], turn) == player
-    )
-
-
-@kernel()
-def all_fit(rules: Ints, view: Ints, trial: Trial, drawn: Drawn) -> bool:
-    """Whether every player's free cards suffice, once pairs are chosen for all drawn turns."""
-    for p in range(rules[PLAYERS]):
-        free = free_cards(rules, view, trial, p, drawn)
-        for level in range(rules[CARDS] + 1):
-            above, below = count_bits(free >> level), count_bits(free & (1 << level) - 1)
-            for turn in range(view[DONE]):
-                need = needs(rules, view, trial, p, turn, level, drawn)
-                above -= need > 0
-                below -= need < 0
-            for w in range(rules[PLAYERS]):
-                below -= low_wins(rules, view, trial, w, p, level, drawn)
-            if above < 0 or below < 0:
-                return False
-    return True
-
-
-@kernel()
-def needs(rules: Ints, view: Ints, trial: Trial, player: int, turn: int, level: int, drawn: Drawn) -> int:
-    """Whether an unknown bid must be above a level (1), or at most the level (-1), or neither (0).
-
-    Turns that another wins by an unknown bid are left to `low_wins`. A known bid that contradicts the winner asks for
-    what nobody has: it is above the highest level.
-    """
-    winner = view[rules[WINS] + turn]
-    made = bid_of(rules, view, trial, turn, player)
-    if winner == NOBODY:
-        paired = in_pair(turn, player, drawn)
-        return -1 if made == UNKNOWN and not paired and digit(drawn[TOPS], turn) <= level else 0
-    if winner == player + 2:
-        return 1 if made == UNKNOWN and highest_of_others(rules, view, trial, turn, player) >= level else 0
-    best = bid_of(rules, view, trial, turn, winner - 2)
-    if best == UNKNOWN:
-        return 0
-    if made != UNKNOWN:
-        return 1 if made >= best and level == rules[CARDS] else 0
-    return -1 if best - 1 <= level else 0
-
-
-@kernel()
-def highest_of_others(rules: Ints, view: Ints, trial: Trial, turn: int, player: int) -> int:
-    """The highest bid of a turn that is known, but for a player's own."""
-    best = 0
-    for p in range(rules[PLAYERS]):
-        if p != player:
-            best = max(best, bid_of(rules, view, trial, turn, p))
-    return best
-
-
-@kernel()
-def low_wins(rules: Ints, view: Ints, trial: Trial, winner: int, loser: int, level: int, drawn: Drawn) -> int:
-    """How many turns one wins by an unknown bid that, at best, forces another's unknown bid to at most a level.
-
-    Winners' bids are filled in first, so the other's bids in these turns are all unknown, or in his own view all known.
-    """
-    unknown = 0
-    for turn in range(view[DONE]):
-        if view[rules[WINS] + turn] == winner + 2 and bid_of(rules, view, trial, turn, winner) == UNKNOWN:
-            unknown += bid_of(rules, view, trial, turn, loser) == UNKNOWN
-    if unknown == 0 or winner == loser:
-        return 0
-    free = free_cards(rules, view, trial, winner, drawn)
-    return max(0, unknown - count_bits(free >> level + 1))
-
-
-@kernel()
-def count_bits(cards: int) -> int:
-    """How many cards a set has."""
-    count = 0
-    while cards != 0:
-        cards &= cards - 1
-        count += 1
-    return count
 
 
 @rule
@@ -574,7 +183,7 @@ def build(
         version=1,
         players=players,
         rules=np.array([*numbers, wins, hands, bids, size], np.int64),
-        kernels=compile_rules(globals()),
+        kernels=compile_rules({**vars(goofspiel_play), **vars(goofspiel_holes), **globals()}),
         layout=Layout(
             (
                 Field("actor", ("over", "chance", *map(str, range(players)))),
@@ -604,6 +213,7 @@ def build(
         memory="perfect" if imp_info else "sufficient",
         weights="equal" if imp_info else "chance",
         replay=replay,
+        pick=goofspiel_play.pick,
         title=title,
     )
 

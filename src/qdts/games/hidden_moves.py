@@ -43,6 +43,7 @@ from qdts.games.defaults import one_hot
 from qdts.games.game import Game
 from qdts.games.interface import NO_HOLE, TERMINAL, UNKNOWN, compile_rules, rule
 from qdts.games.layout import Field, Layout
+from qdts.games.sets import any_of, listed, size
 from qdts.kernels import Ints, Reals, Reals32, kernel
 
 STATUS = 0
@@ -62,16 +63,6 @@ WEST, EAST = FROM + 1, TO + 1
 def seat(rules: Ints, player: int) -> int:
     """Where a player's slots begin."""
     return 1 + player * (TRIES + rules[CELLS])
-
-
-@kernel()
-def size(cells: int) -> int:
-    """How many cells a set has."""
-    count = 0
-    while cells != 0:
-        cells &= cells - 1
-        count += 1
-    return count
 
 
 @kernel()
@@ -96,13 +87,19 @@ def mover(rules: Ints, world: Ints) -> int:
 @rule
 def legal(rules: Ints, world: Ints, actions: Ints) -> int:
     """Every cell that the mover has not tried."""
-    seen = world[seat(rules, world[STATUS]) + SEEN]
-    count = 0
-    for cell in range(rules[CELLS]):
-        if not seen >> cell & 1:
-            actions[count] = cell
-            count += 1
-    return count
+    return listed(untried(rules, world), actions)
+
+
+@kernel(inline=True)
+def pick(rules: Ints, world: Ints, bits: np.uint64) -> int:
+    """One of these cells."""
+    return any_of(untried(rules, world), bits)
+
+
+@kernel(inline=True)
+def untried(rules: Ints, world: Ints) -> int:
+    """The cells that the mover has not tried."""
+    return board(rules) & ~world[seat(rules, world[STATUS]) + SEEN]
 
 
 @rule
@@ -117,13 +114,10 @@ def step(rules: Ints, world: Ints, action: int) -> None:
         world[own + FAILED] |= 1 << k
         world[STATUS] = 1 - player if rules[ABRUPT] else player
         return
-    world[own + STONES] |= cell
-    if fewest(rules, player, world[own + STONES], 0) == 0:
-        world[STATUS] = WON + player
-    elif world[own + STONES] | world[other + STONES] == board(rules):
-        world[STATUS] = DRAWN + player
-    else:
-        world[STATUS] = 1 - player
+    stones = world[own + STONES] | cell
+    world[own + STONES] = stones
+    status = DRAWN + player if stones | world[other + STONES] == board(rules) else 1 - player
+    world[STATUS] = WON + player if has_won(rules, player, stones) else status
 
 
 @rule
@@ -131,6 +125,29 @@ def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
     """One point for the goal."""
     utilities[0] = 1.0 - 2.0 * (world[STATUS] - WON) if world[STATUS] < DRAWN else 0.0
     utilities[1] = -utilities[0]
+
+
+@kernel(inline=True)
+def has_won(rules: Ints, player: int, stones: int) -> bool:
+    """Whether a player has reached his goal."""
+    if rules[LINES] == 0:
+        return has_path(rules, player, stones)
+    won = False
+    for i in range(GOAL, GOAL + rules[LINES]):
+        won |= rules[i] & ~stones == 0
+    return won
+
+
+@kernel()
+def has_path(rules: Ints, player: int, stones: int) -> bool:
+    """Whether a path of stones leads from one of a player's edges to the other."""
+    reached, near = 0, rules[FROM + player] & stones
+    if stones & rules[TO + player] == 0:
+        return False
+    while near & ~reached:
+        reached = near
+        near |= beside(rules, reached) & stones
+    return reached & rules[TO + player] != 0
 
 
 @kernel()
@@ -182,7 +199,7 @@ def most(rules: Ints, player: int, stones: int, empty: int) -> int:
         return max(-1, size(empty) - fewest_to_path(rules, 1 - player, others, empty))
     best, added = -1, empty
     while True:
-        if size(added) > best and fewest(rules, player, stones | added, 0) != 0:
+        if size(added) > best and not has_won(rules, player, stones | added):
             best = size(added)
         if added == 0:
             return best
@@ -482,5 +499,6 @@ def build_game(
         memory=memory,
         weights="equal",
         replay=replay,
+        pick=pick,
         title=title,
     )

@@ -150,10 +150,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def rule(function: F) -> F:
-    """Mark one of a game's twelve functions, known by its name; it compiles when the game is loaded."""
+    """Mark one of a game's twelve functions, known by its name; it compiles when the game is loaded.
+
+    A kernel that calls it by name, not through its pointer, has its code inline.
+    """
     if function.__name__ not in SIGNATURES:
         raise TypeError(f"@rule on '{function.__name__}': expected one of {', '.join(SIGNATURES)}")
-    return compiled(function, no_cpython_wrapper=True, no_rewrites=True)
+    return compiled(function, no_cpython_wrapper=True, no_rewrites=True, forceinline=True)
 
 
 def compile_rules(namespace: dict[str, Any]) -> Kernels:

@@ -20,7 +20,9 @@ from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL, UNKNOWN, compile_rules, rule
 from qdts.games.layout import Field, Layout
+from qdts.games.sets import any_of, listed
 from qdts.kernels import Ints, Reals, Reals32, kernel
+from qdts.rng import one_of
 
 PASS, BET = 0, 1
 TURN, BETTOR, CARDS = 0, 1, 2
@@ -64,32 +66,43 @@ def chance(rules: Ints, world: Ints, outcomes: Ints, probabilities: Reals) -> in
 @kernel()
 def cards_left(rules: Ints, world: Ints, cards: Ints, probabilities: Reals) -> int:
     """Write the cards that nobody is known to hold, all equally likely; return how many."""
-    n = rules[PLAYERS]
-    count = 0
-    for card in range(n + 1):
-        free = True
-        for p in range(n):
-            free &= world[CARDS + p] != card + 1
-        if free:
-            cards[count] = card
-            count += 1
+    count = listed(free_cards(rules, world), cards)
     for i in range(count):
         probabilities[i] = 1.0 / count
     return count
 
 
+@kernel()
+def free_cards(rules: Ints, world: Ints) -> int:
+    """The set of the cards that nobody is known to hold."""
+    n = rules[PLAYERS]
+    cards = (1 << n + 1) - 1
+    for p in range(n):
+        cards &= ~(1 << max(world[CARDS + p], 0) >> 1)
+    return cards
+
+
+@kernel(inline=True)
+def pick(rules: Ints, world: Ints, bits: np.uint64) -> int:
+    """One of the cards that are left, or pass or bet."""
+    return one_of(2, bits) if world[TURN] >= rules[PLAYERS] else pick_card(rules, world, bits)
+
+
+@kernel()
+def pick_card(rules: Ints, world: Ints, bits: np.uint64) -> int:
+    """One of the cards that are left."""
+    return any_of(free_cards(rules, world), bits)
+
+
 @rule
 def step(rules: Ints, world: Ints, action: int) -> None:
     """Deal a card, or pass or bet."""
-    n = rules[PLAYERS]
-    made = world[TURN] - n
-    if made < 0:
-        world[CARDS + world[TURN]] = action + 1
-    else:
-        world[CARDS + n + made] = action + 1
-        if action == BET and world[BETTOR] == 0:
-            world[BETTOR] = made + 1
-    world[TURN] += 1
+    turn = world[TURN]
+    made = turn - rules[PLAYERS]
+    opens = (made >= 0) & (action == BET) & (world[BETTOR] == 0)
+    world[BETTOR] += made + 1 if opens else 0
+    world[CARDS + turn] = action + 1
+    world[TURN] = turn + 1
 
 
 @rule
@@ -97,15 +110,18 @@ def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
     """The pot goes to the highest card among those who bet, or of all if nobody did."""
     n = rules[PLAYERS]
     bets = CARDS + n
-    winner, best, pot = 0, 0, 0.0
+    nobody = world[BETTOR] == 0
+    winner, best, pot, share = 0, 0, 0, 0
     for p in range(n):
-        bet = world[bets + p] == BET + 1 or (p < n - 1 and world[bets + n + p] == BET + 1)
-        paid = 2.0 if bet else 1.0
+        later = world[bets + n + p] if p < n - 1 else 0
+        bet = (world[bets + p] == BET + 1) | (later == BET + 1)
+        paid = 1 + bet
         utilities[p] = -paid
         pot += paid
-        if world[CARDS + p] > best and (bet or world[BETTOR] == 0):
-            winner, best = p, world[CARDS + p]
-    utilities[winner] += pot
+        better = (world[CARDS + p] > best) & (bet | nobody)
+        winner, share = p if better else winner, paid if better else share
+        best = world[CARDS + p] if better else best
+    utilities[winner] = pot - share
 
 
 @rule
@@ -181,6 +197,7 @@ def build(spec: str, players: int) -> Game:
         action_name=("Pass", "Bet").__getitem__,
         outcome_name=lambda card: f"deal {cards[card]}",
         replay=replay,
+        pick=pick,
         title=title,
     )
 

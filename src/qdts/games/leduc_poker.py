@@ -31,11 +31,15 @@ from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL, UNKNOWN, compile_rules, rule
 from qdts.games.layout import Field, Layout
+from qdts.games.sets import any_of, size
 from qdts.kernels import Ints, Reals, Reals32, kernel
+from qdts.rng import one_of
 
 FOLD, CALL, RAISE = 0, 1, 2
 ACTOR, PENDING, LEVEL, BOARD, CARDS = 0, 1, 2, 3, 4
-PLAYERS, START, COPIES, MAPPED = 0, 1, 2, 3  # what `rules` holds; COPIES: how many cards share a number
+# What `rules` holds: players, who opens, how many cards share a number, whether every action is open, and, of each
+# record of a round, how many raises were paid for.
+PLAYERS, START, COPIES, MAPPED, MATCHED = 0, 1, 2, 3, 4
 LEVELS = 3
 FOLDS = 0b010101  # a record with FOLD + 1 on every level
 RANKS = "23456789TJQK"
@@ -60,20 +64,39 @@ def mover(rules: Ints, world: Ints) -> int:
 @rule
 def legal(rules: Ints, world: Ints, actions: Ints) -> int:
     """Fold only after a raise, and raise at most twice; with MAPPED all three are open, and `bet` sees to them."""
-    count = 0
-    for action in range(FOLD, RAISE + 1):
-        if rules[MAPPED] or allowed(world, action):
-            actions[count] = action
-            count += 1
+    low, count = choices(rules, world)
+    for i in range(count):
+        actions[i] = low + i
     return count
+
+
+@kernel()
+def choices(rules: Ints, world: Ints) -> tuple[int, int]:
+    """The lowest legal action, and how many there are."""
+    low = FOLD if rules[MAPPED] | (world[LEVEL] > 0) else CALL
+    high = RAISE if rules[MAPPED] | (world[LEVEL] < LEVELS - 1) else CALL
+    return low, high - low + 1
+
+
+@kernel(inline=True)
+def pick(rules: Ints, world: Ints, bits: np.uint64) -> int:
+    """One of the cards that are left, or of the legal actions."""
+    if world[ACTOR] == CHANCE + 2:
+        return pick_card(rules, world, bits)
+    low, count = choices(rules, world)
+    return low + one_of(count, bits)
+
+
+@kernel()
+def pick_card(rules: Ints, world: Ints, bits: np.uint64) -> int:
+    """One of the cards that are left."""
+    return any_of(free_cards(rules, world), bits) >> rules[COPIES] - 1
 
 
 @kernel()
 def allowed(world: Ints, action: int) -> bool:
     """Whether an action means what it says."""
-    if action == FOLD:
-        return world[LEVEL] > 0
-    return action == CALL or world[LEVEL] < LEVELS - 1
+    return (action == CALL) | (world[LEVEL] > 0 if action == FOLD else world[LEVEL] < LEVELS - 1)
 
 
 @rule
@@ -85,20 +108,29 @@ def chance(rules: Ints, world: Ints, outcomes: Ints, probabilities: Reals) -> in
 @kernel()
 def cards_left(rules: Ints, world: Ints, cards: Ints, probabilities: Reals) -> int:
     """Write the cards that are not known to be dealt, each as likely as it has copies left; return how many."""
-    n = rules[PLAYERS]
-    count, total = 0, 0
-    for card in range(2 * (n + 1) // rules[COPIES]):
-        left = rules[COPIES]
-        for i in range(BOARD, CARDS + n):
-            left -= world[i] == card + 1
-        if left > 0:
+    free = free_cards(rules, world)
+    count, card, total = 0, 0, size(free)
+    while free != 0:
+        copies = size(free & (1 << rules[COPIES]) - 1)
+        if copies > 0:
             cards[count] = card
-            probabilities[count] = left
+            probabilities[count] = copies / total
             count += 1
-            total += left
-    for i in range(count):
-        probabilities[i] /= total
+        free >>= rules[COPIES]
+        card += 1
     return count
+
+
+@kernel()
+def free_cards(rules: Ints, world: Ints) -> int:
+    """The set of the cards that are not known to be dealt: a bit for each copy of a number, the upper ones are left."""
+    n = rules[PLAYERS]
+    dealt = 0
+    for i in range(BOARD, CARDS + n):
+        if world[i] > 0:
+            card = 1 << (world[i] - 1) * rules[COPIES]
+            dealt |= card + (dealt & card)
+    return (1 << 2 * (n + 1)) - 1 & ~dealt
 
 
 @rule
@@ -135,14 +167,12 @@ def bet(rules: Ints, world: Ints, action: int) -> None:
     second = world[BOARD] != 0
     world[CARDS + (2 * n if second else n) + p] |= (action + 1) << 2 * world[LEVEL]
     still_in = playing(rules, world)
-    world[PENDING] -= 1
-    if action == RAISE:
-        world[LEVEL] += 1
-        world[PENDING] = still_in - 1
-    if still_in > 1 and world[PENDING] > 0:
-        world[ACTOR] = next_in(rules, world, p + 1) + 2
-    else:
-        world[ACTOR] = (TERMINAL if second or still_in == 1 else CHANCE) + 2
+    pending = still_in - 1 if action == RAISE else world[PENDING] - 1
+    world[PENDING] = pending
+    world[LEVEL] += action == RAISE
+    then = TERMINAL if second | (still_in == 1) else CHANCE
+    following = next_in(rules, world, p + 1)
+    world[ACTOR] = 2 + (following if (still_in > 1) & (pending > 0) else then)
 
 
 @kernel()
@@ -165,9 +195,10 @@ def playing(rules: Ints, world: Ints) -> int:
 @kernel()
 def next_in(rules: Ints, world: Ints, seat: int) -> int:
     """The first player from a seat on who has not folded."""
-    p = seat % rules[PLAYERS]
+    n = rules[PLAYERS]
+    p = seat if seat < n else 0
     while has_folded(rules, world, p):
-        p = p + 1 if p + 1 < rules[PLAYERS] else 0
+        p = p + 1 if p + 1 < n else 0
     return p
 
 
@@ -177,36 +208,24 @@ def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
     n = rules[PLAYERS]
     pot, best, winners = 0, -1, 0
     for p in range(n):
-        paid = 1 + 2 * raises_matched(world[CARDS + n + p]) + 4 * raises_matched(world[CARDS + 2 * n + p])
+        paid = 1 + 2 * rules[MATCHED + world[CARDS + n + p]] + 4 * rules[MATCHED + world[CARDS + 2 * n + p]]
         utilities[p] = -paid
         pot += paid
         hand = strength(rules, world, p)
-        if hand > best:
-            best, winners = hand, 0
-        winners += hand == best
+        winners = 1 << p if hand > best else winners | (hand == best) << p
+        best = max(best, hand)
+    share = pot / size(winners)
     for p in range(n):
-        if strength(rules, world, p) == best:
-            utilities[p] += pot / winners
-
-
-@kernel()
-def raises_matched(record: int) -> int:
-    """How many of a round's raises a player paid for, his own included."""
-    for level in range(LEVELS - 1, -1, -1):
-        move = record >> 2 * level & 3
-        if move > FOLD + 1:
-            return level + (move == RAISE + 1)
-    return 0
+        utilities[p] += share if winners >> p & 1 else 0.0
 
 
 @kernel()
 def strength(rules: Ints, world: Ints, player: int) -> int:
     """A hand's worth: its rank, more with a pair; -1 for one who has folded."""
-    if has_folded(rules, world, player):
-        return -1
-    rank = (world[CARDS + player] - 1) * rules[COPIES] // 2
-    shared = (world[BOARD] - 1) * rules[COPIES] // 2
-    return rank + (rules[PLAYERS] + 1 if rank == shared else 0)
+    rank = (world[CARDS + player] - 1) * rules[COPIES] >> 1
+    shared = (world[BOARD] - 1) * rules[COPIES] >> 1
+    worth = rank + (rules[PLAYERS] + 1 if rank == shared else 0)
+    return -1 if has_folded(rules, world, player) else worth
 
 
 @rule
@@ -248,6 +267,15 @@ def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
                 at += 1
 
 
+def raises_matched(record: int) -> int:
+    """How many of a round's raises a player paid for, his own included."""
+    matched = 0
+    for level in range(LEVELS):
+        move = record >> 2 * level & 3
+        matched = level + (move == RAISE + 1) if move > FOLD + 1 else matched
+    return matched
+
+
 def build(spec: str, players: int, action_mapping: bool, suit_isomorphism: bool, starting_player: int) -> Game:
     """The game for a number of players."""
     if starting_player >= players:
@@ -256,6 +284,7 @@ def build(spec: str, players: int, action_mapping: bool, suit_isomorphism: bool,
     cards = tuple(ranks) if suit_isomorphism else tuple(r + s for r in ranks for s in "sh")
     signs = [c.replace("s", "♠").replace("h", "♥") for c in cards]
     first, second = CARDS + players, CARDS + 2 * players
+    matched = map(raises_matched, range(len(RECORDS)))
 
     def betting(world: Ints, bets: int) -> list[int]:
         """The actions of the round whose records start at a slot."""
@@ -293,7 +322,7 @@ def build(spec: str, players: int, action_mapping: bool, suit_isomorphism: bool,
         spec=spec,
         version=1,
         players=players,
-        rules=np.array([players, starting_player, 1 + suit_isomorphism, action_mapping], np.int64),
+        rules=np.array([players, starting_player, 1 + suit_isomorphism, action_mapping, *matched], np.int64),
         kernels=compile_rules(globals()),
         layout=Layout(
             (
@@ -317,6 +346,7 @@ def build(spec: str, players: int, action_mapping: bool, suit_isomorphism: bool,
         outcome_name=lambda card: f"deal {cards[card]}",
         memory="sufficient" if action_mapping else "perfect",
         replay=replay,
+        pick=pick,
         title=title,
     )
 

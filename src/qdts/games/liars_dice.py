@@ -31,6 +31,7 @@ from qdts.games.game import Game
 from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL, UNKNOWN, compile_rules, rule
 from qdts.games.layout import Field, Layout
 from qdts.kernels import Ints, Reals, Reals32, kernel
+from qdts.rng import one_of
 
 TURN, LAST, BIDS = 0, 1, 2
 ROLLING = 0
@@ -39,8 +40,9 @@ MOST_BIDS = 120
 
 # What `rules` holds: dice of one player and of both, sides, what one more of the quantity and of the face adds
 # to a bid's number, whether bids are split, the number of "Liar", the slots of the cups and of the quantity
-# (where there is none, the end of the world), and the table of `sorted_mass`.
-DICE, TOTAL, SIDES, PER_QUANTITY, PER_FACE, SPLIT, LIAR, CUPS, QUANTITY, MASS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+# (where there is none, the end of the world), where the table of `sorted_mass` is, and, from BID on, the quantity
+# and the face of each bid.
+DICE, TOTAL, SIDES, PER_QUANTITY, PER_FACE, SPLIT, LIAR, CUPS, QUANTITY, MASS, BID = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 
 
 @rule
@@ -62,19 +64,36 @@ def mover(rules: Ints, world: Ints) -> int:
 @rule
 def legal(rules: Ints, world: Ints, actions: Ints) -> int:
     """Any higher bid, and "Liar" after the first; a split bid's quantity must leave a face to go with it."""
-    if rules[SPLIT] and world[rules[QUANTITY]] != 0:
-        return higher_faces(rules, world, actions)
-    if rules[SPLIT]:
-        count = higher_quantities(rules, world, actions)
-    else:
-        count = 0
-        for bid in range(world[LAST], rules[LIAR]):
-            actions[count] = bid
-            count += 1
-    if world[LAST] != 0:
-        actions[count] = rules[LIAR]
-        count += 1
-    return count
+    low, high, liar = choices(rules, world)
+    for i in range(high - low):
+        actions[i] = low + i
+    if liar:
+        actions[high - low] = rules[LIAR]
+    return high - low + liar
+
+
+@kernel(inline=True)
+def pick(rules: Ints, world: Ints, bits: np.uint64) -> int:
+    """A side of a die, or one of the legal actions."""
+    if world[TURN] == ROLLING:
+        return one_of(rules[SIDES], bits)
+    low, high, liar = choices(rules, world)
+    action = low + one_of(high - low + liar, bits)
+    return rules[LIAR] if action == high else action
+
+
+@kernel(inline=True)
+def choices(rules: Ints, world: Ints) -> tuple[int, int, int]:
+    """The lowest bid, or piece of one, that is legal, one more than the highest, and whether "Liar" is legal, too."""
+    last = world[LAST]
+    if not rules[SPLIT]:
+        return last, rules[LIAR], last != 0
+    if world[rules[QUANTITY]] == 0:
+        return lowest_quantity(rules, world) - 1, rules[TOTAL], last != 0
+    face = 1
+    while bid_number(rules, world[rules[QUANTITY]], face) < last:
+        face += 1
+    return rules[TOTAL] + face - 1, rules[LIAR], 0
 
 
 @kernel()
@@ -84,25 +103,12 @@ def bid_number(rules: Ints, quantity: int, face: int) -> int:
 
 
 @kernel()
-def higher_quantities(rules: Ints, world: Ints, quantities: Ints) -> int:
-    """Write each quantity, less one, with which some bid is higher than the last; return how many."""
-    count = 0
-    for quantity in range(1, rules[TOTAL] + 1):
-        if bid_number(rules, quantity, rules[SIDES]) >= world[LAST]:
-            quantities[count] = quantity - 1
-            count += 1
-    return count
-
-
-@kernel()
-def higher_faces(rules: Ints, world: Ints, actions: Ints) -> int:
-    """Write the actions that complete a split bid so that it is higher than the last; return how many."""
-    count = 0
-    for face in range(1, rules[SIDES] + 1):
-        if bid_number(rules, world[rules[QUANTITY]], face) >= world[LAST]:
-            actions[count] = rules[TOTAL] + face - 1
-            count += 1
-    return count
+def lowest_quantity(rules: Ints, world: Ints) -> int:
+    """The lowest quantity with which some bid is higher than the last; more than there are dice if there is none."""
+    quantity = 1
+    while quantity <= rules[TOTAL] and bid_number(rules, quantity, rules[SIDES]) < world[LAST]:
+        quantity += 1
+    return quantity
 
 
 @rule
@@ -157,14 +163,14 @@ def bid(world: Ints, number: int) -> None:
 @rule
 def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
     """The bidder wins if his last bid holds, else the caller."""
-    last = world[LAST] - 1
-    face = last // rules[PER_FACE] % rules[SIDES] + 1
-    missing = last // rules[PER_QUANTITY] % rules[TOTAL] + 1
-    for i in range(rules[CUPS], rules[CUPS] + rules[TOTAL]):
-        missing -= world[i] == face or world[i] == rules[SIDES]
-    caller = world[TURN] - 3
-    utilities[caller] = 1.0 if missing > 0 else -1.0
-    utilities[1 - caller] = -utilities[caller]
+    total, sides = rules[TOTAL], rules[SIDES]
+    last = BID + 2 * (world[LAST] - 1)
+    missing, face = rules[last], rules[last + 1]
+    for i in range(rules[CUPS], rules[CUPS] + total):
+        missing -= (world[i] == face) | (world[i] == sides)
+    holds = 1.0 if missing <= 0 else -1.0
+    utilities[0] = holds if world[TURN] == 4 else -holds
+    utilities[1] = -utilities[0]
 
 
 @rule
@@ -194,8 +200,10 @@ def values(rules: Ints, view: Ints, hole: int, values: Ints, weights: Reals) -> 
     if hole < rules[QUANTITY]:
         count = die_values(rules, view, hole, values, weights)
     else:
-        count = higher_quantities(rules, view, values)
+        low = lowest_quantity(rules, view)
+        count = rules[TOTAL] + 1 - low
         for i in range(count):
+            values[i] = low + i - 1
             weights[i] = 1.0
     total = 0.0
     for i in range(count):
@@ -219,7 +227,7 @@ def die_values(rules: Ints, view: Ints, hole: int, values: Ints, weights: Reals)
     for face in range(low, sides + 1):
         showing = run + 1 if face == low else 1
         values[face - low] = face - 1
-        weights[face - low] = real(rules[MASS + ((sides - face) * n + showing - 1) * n + left])
+        weights[face - low] = real(rules[rules[MASS] + ((sides - face) * n + showing - 1) * n + left])
     return sides + 1 - low
 
 
@@ -274,11 +282,12 @@ def build(spec: str, players: int, numdice: int, dice_sides: int, bidding_rule: 
         for run in range(1, numdice + 1)
         for left in range(numdice)
     ]
-    numbers = [numdice, total, dice_sides, per_quantity, per_face, split, liar, cups, quantity]
 
     def unrank(bid: int) -> tuple[int, int]:
         return bid // per_quantity % total + 1, bid // per_face % dice_sides + 1
 
+    numbers = [numdice, total, dice_sides, per_quantity, per_face, split, liar, cups, quantity, BID + 2 * bids]
+    numbers += [number for b in range(bids) for number in unrank(b)]
     names = tuple("{}-{}".format(*unrank(b)) for b in range(bids))
     pieces = [f"quantity {q}" for q in range(1, total + 1)] + [f"face {f}" for f in range(1, dice_sides + 1)]
     actions = [*(pieces if split else names), "Liar"]
@@ -334,6 +343,7 @@ def build(spec: str, players: int, numdice: int, dice_sides: int, bidding_rule: 
         action_name=actions.__getitem__,
         outcome_name=lambda side: f"roll {side + 1}",
         replay=replay,
+        pick=pick,
         title=title,
     )
 

@@ -23,6 +23,7 @@ from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, compile_rules, rule
 from qdts.games.layout import Field, Layout
 from qdts.kernels import Ints, Reals, Reals32, kernel
+from qdts.rng import fraction, one_of
 
 ROLL, STOP = 0, 1
 STAGE, TOTAL, MOVES, SCORES = 0, 1, 2, 3
@@ -68,38 +69,51 @@ def chance(rules: Ints, world: Ints, outcomes: Ints, probabilities: Reals) -> in
     return count
 
 
+@kernel(inline=True)
+def pick(rules: Ints, world: Ints, bits: np.uint64) -> int:
+    """A roll of the die, or to roll or to stop."""
+    if world[STAGE] & 1:
+        return int(fraction(bits) >= 1.0 / rules[SIDES]) if rules[PIGLET] else one_of(rules[SIDES], bits)
+    must = world[SCORES + (world[STAGE] >> 1)] + world[TOTAL] >= rules[WIN]
+    return STOP if must else one_of(2, bits)
+
+
 @rule
 def step(rules: Ints, world: Ints, action: int) -> None:
     """Choose to roll, roll, or stop."""
-    player = world[STAGE] >> 1
     if world[STAGE] & 1:
-        rolled(rules, world, player, action)
-        return
-    world[MOVES] += 1
-    if action == ROLL:
-        world[STAGE] += 1
+        rolled(rules, world, action)
     else:
-        world[SCORES + player] += world[TOTAL]
-        pass_turn(rules, world, player)
-    if world[SCORES + player] >= rules[WIN] or world[MOVES] == rules[HORIZON]:
-        world[STAGE] = 2 * rules[PLAYERS]
+        chosen(rules, world, action)
 
 
 @kernel()
-def rolled(rules: Ints, world: Ints, player: int, outcome: int) -> None:
+def rolled(rules: Ints, world: Ints, outcome: int) -> None:
     """Add what the die shows to the turn's total; a one ends the turn."""
-    if outcome == 0:
-        pass_turn(rules, world, player)
-    else:
-        world[TOTAL] += 1 if rules[PIGLET] else outcome + 1
-        world[STAGE] -= 1
+    gain = 1 if rules[PIGLET] else outcome + 1
+    world[TOTAL] = world[TOTAL] + gain if outcome != 0 else 0
+    world[STAGE] = world[STAGE] - 1 if outcome != 0 else next_turn(rules, world)
 
 
 @kernel()
-def pass_turn(rules: Ints, world: Ints, player: int) -> None:
-    """The next player begins his turn."""
-    world[TOTAL] = 0
-    world[STAGE] = 2 * (player + 1) if player + 1 < rules[PLAYERS] else 0
+def chosen(rules: Ints, world: Ints, action: int) -> None:
+    """Let the die be rolled, or keep the turn's total and pass the turn."""
+    player = world[STAGE] >> 1
+    score = world[SCORES + player] + (world[TOTAL] if action == STOP else 0)
+    moves = world[MOVES] + 1
+    stage = next_turn(rules, world) if action == STOP else world[STAGE] + 1
+    over = (score >= rules[WIN]) | (moves == rules[HORIZON])
+    world[TOTAL] = 0 if action == STOP else world[TOTAL]
+    world[MOVES] = moves
+    world[SCORES + player] = score
+    world[STAGE] = 2 * rules[PLAYERS] if over else stage
+
+
+@kernel()
+def next_turn(rules: Ints, world: Ints) -> int:
+    """The stage at which the next player begins his turn."""
+    stage = (world[STAGE] | 1) + 1
+    return stage if stage < 2 * rules[PLAYERS] else 0
 
 
 @rule
@@ -162,6 +176,7 @@ def build(spec: str, players: int, horizon: int, winscore: int, diceoutcomes: in
         action_name=("roll", "stop").__getitem__,
         outcome_name=lambda side: f"roll {side if piglet else side + 1}",
         hidden=False,
+        pick=pick,
     )
 
 

@@ -70,12 +70,13 @@ def playout_of(game: Game) -> FunctionPointer:
 def _compile(pick: Any, *functions: Any) -> Any:
     """The playout of a game with these rules, in the order of SIGNATURES."""
     rules = dict(zip(SIGNATURES, functions, strict=True))
-    rules["choose"] = _bind(_list_and_choose, rules) if pick is None else _bind(_choose, {"pick": pick})
+    listed, direct = (_list_and_choose, rules), (_choose, {"pick": pick})
+    rules["choose"] = _bind(*(listed if pick is None else direct), forceinline=True)
     play_out = _bind(_play_out, rules)
     return play_out if config.DISABLE_JIT else FunctionPointer(play_out, PLAYOUT)
 
 
-def _bind(template: Any, rules: dict[str, Any]) -> Any:
+def _bind(template: Any, rules: dict[str, Any], **options: bool) -> Any:
     """A copy of a template, compiled, in which `bound` holds these rules. The cache knows it by a name of its own."""
     plain = [getattr(rule, "py_func", rule) for rule in rules.values()]
     files = [Path(rule.__code__.co_filename) for rule in plain]
@@ -86,7 +87,7 @@ def _bind(template: Any, rules: dict[str, Any]) -> Any:
     code = template.__code__.replace(co_name=name, co_qualname=name)
     own = FunctionType(code, template.__globals__ | {"bound": module}, name)
     outside = (file for file in files if not file.is_relative_to(PACKAGE))
-    return compiled(own, beside=next(outside, files[0]), no_cpython_wrapper=True, no_rewrites=True)
+    return compiled(own, beside=next(outside, files[0]), no_cpython_wrapper=True, no_rewrites=True, **options)
 
 
 bound: Any = None

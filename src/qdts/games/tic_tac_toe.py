@@ -4,7 +4,8 @@ Player 0 sets crosses and player 1 noughts, in turn, on a board of three by thre
 three in a line wins. Nothing is hidden: a view is the position, however it came about.
 
     slot            holds
-    k               cell 3 row + column: 0 while empty, 1 + the player who took it
+    p               the set of player p's cells: bit 3 row + column, the first row at the top
+    TURN            the player to move, 2 when the game is over
 """
 
 from __future__ import annotations
@@ -15,69 +16,56 @@ from qdts.games.family import Family
 from qdts.games.game import Game
 from qdts.games.interface import TERMINAL, compile_rules, rule
 from qdts.games.layout import Field, Layout
+from qdts.games.sets import any_of, listed
 from qdts.kernels import Ints, Reals, Reals32, kernel
 
+TURN = 2
+OVER = 2
 CELLS = 9
 FULL = (1 << CELLS) - 1
 LINES = (0b000000111, 0b000111000, 0b111000000, 0b001001001, 0b010010010, 0b100100100, 0b100010001, 0b001010100)
+NAMES = ("a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1")
 # `rules` says of every set of cells whether it holds a line.
 
 
 @rule
 def initial(rules: Ints, world: Ints) -> None:
     """The board is empty."""
-    for k in range(CELLS):
-        world[k] = 0
-
-
-@kernel()
-def taken(world: Ints, player: int) -> int:
-    """The set of a player's cells."""
-    cells = 0
-    for k in range(CELLS):
-        cells |= (world[k] == player + 1) << k
-    return cells
-
-
-@kernel()
-def stones(world: Ints) -> int:
-    """How many cells are taken."""
-    count = 0
-    for k in range(CELLS):
-        count += world[k] != 0
-    return count
+    for i in range(TURN + 1):
+        world[i] = 0
 
 
 @rule
 def mover(rules: Ints, world: Ints) -> int:
-    """The players take turns until one has a line or the board is full."""
-    crosses, noughts = taken(world, 0), taken(world, 1)
-    if rules[crosses] or rules[noughts] or crosses | noughts == FULL:
-        return TERMINAL
-    return stones(world) & 1
+    """As `step` left it."""
+    return TERMINAL if world[TURN] == OVER else world[TURN]
 
 
 @rule
 def legal(rules: Ints, world: Ints, actions: Ints) -> int:
     """Every empty cell."""
-    count = 0
-    for k in range(CELLS):
-        if world[k] == 0:
-            actions[count] = k
-            count += 1
-    return count
+    return listed(FULL & ~(world[0] | world[1]), actions)
+
+
+@kernel(inline=True)
+def pick(rules: Ints, world: Ints, bits: np.uint64) -> int:
+    """One of the empty cells."""
+    return any_of(FULL & ~(world[0] | world[1]), bits)
 
 
 @rule
 def step(rules: Ints, world: Ints, action: int) -> None:
     """Take a cell."""
-    world[action] = 1 + (stones(world) & 1)
+    player = world[TURN]
+    world[player] |= 1 << action
+    over = (rules[world[player]] != 0) | (world[0] | world[1] == FULL)
+    world[TURN] = OVER if over else 1 - player
 
 
 @rule
 def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
     """One point for a line."""
-    utilities[0] = rules[taken(world, 0)] - rules[taken(world, 1)]
+    utilities[0] = rules[world[0]] - rules[world[1]]
     utilities[1] = -utilities[0]
 
 
@@ -85,23 +73,34 @@ def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
 def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
     """Three planes: the player's own cells, the other's, and whether he moves first."""
     for k in range(CELLS):
-        out[k] = world[k] == player + 1
-        out[CELLS + k] = world[k] == 2 - player
+        out[k] = world[player] >> k & 1
+        out[CELLS + k] = world[1 - player] >> k & 1
         out[2 * CELLS + k] = player == 0
 
 
 def build(spec: str) -> Game:
     """The game."""
     has_line = [any(cells & line == line for line in LINES) for cells in range(FULL + 1)]
+
+    def title(view: Ints) -> str:
+        cells = "".join("x" if view[0] >> k & 1 else "o" if view[1] >> k & 1 else "-" for k in range(CELLS))
+        return "/".join(cells[row : row + 3] for row in range(0, CELLS, 3))
+
     return Game(
         name="tic_tac_toe",
         parameters={},
         spec=spec,
-        version=1,
+        version=2,
         players=2,
         rules=np.array(has_line, np.int64),
         kernels=compile_rules(globals()),
-        layout=Layout((Field("board", ("-", "x", "o"), length=CELLS, row=3),)),
+        layout=Layout(
+            (
+                Field("crosses", NAMES, bits=True),
+                Field("noughts", NAMES, bits=True),
+                Field("turn", ("x", "o", "over")),
+            )
+        ),
         num_actions=CELLS,
         num_outcomes=0,
         num_values=0,
@@ -109,8 +108,10 @@ def build(spec: str) -> Game:
         min_return=-1.0,
         max_return=1.0,
         feature_shape=(3, 3, 3),
-        action_name=lambda k: f"{'abc'[k % 3]}{3 - k // 3}",
+        action_name=NAMES.__getitem__,
         hidden=False,
+        pick=pick,
+        title=title,
     )
 
 
