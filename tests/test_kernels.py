@@ -137,9 +137,9 @@ def test_an_edit_beside_a_game_of_ones_own_is_seen(tmp_path: Path) -> None:
     edit(game, "import Field, Layout\n", "import Field, Layout\nfrom helper import bonus\n")
     edit(game, "utilities[winner] = pot - share\n", "utilities[winner] = pot - share + bonus()\n")
     helper.write_text("from qdts.kernels import kernel\n\n@kernel()\ndef bonus():\n    return 5.0\n", encoding="utf-8")
-    assert run(BONUS, cache, own) == [str(game), "6.0", "6.0"]
+    assert run(BONUS, cache, own, PACKAGE.parent) == [str(game), "6.0", "6.0"]
     edit(helper, "5.0", "7.0")
-    assert run(BONUS, cache, own)[1:] == ["8.0", "8.0"]
+    assert run(BONUS, cache, own, PACKAGE.parent)[1:] == ["8.0", "8.0"]
 
 
 @pytest.mark.parametrize("code", [f"import qdts\n{MODULES}", HELP], ids=["import", "help"])
