@@ -31,7 +31,7 @@ from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL, UNKNOWN, compile_rules, rule
 from qdts.games.layout import Field, Layout
-from qdts.games.sets import any_of, size
+from qdts.games.sets import any_of, lowest, size
 from qdts.kernels import Ints, Reals, Reals32, kernel
 from qdts.rng import one_of
 
@@ -41,7 +41,7 @@ ACTOR, PENDING, LEVEL, BOARD, CARDS = 0, 1, 2, 3, 4
 # record of a round, how many raises were paid for.
 PLAYERS, START, COPIES, MAPPED, MATCHED = 0, 1, 2, 3, 4
 LEVELS = 3
-FOLDS = 0b010101  # a record with FOLD + 1 on every level
+FOLDS = 0b010101_010101  # the records of both rounds with FOLD + 1 on every level
 RANKS = "23456789TJQK"
 RECORDS = tuple("".join(reversed(word)) for word in product("-fcr", repeat=LEVELS))
 """A player's record of a round as text, level by level: `c-f` called, had nothing to answer, and folded."""
@@ -139,7 +139,7 @@ def step(rules: Ints, world: Ints, action: int) -> None:
     if world[ACTOR] == CHANCE + 2:
         deal(rules, world, action)
     else:
-        bet(rules, world, action if allowed(world, action) else CALL)
+        bet(rules, world, CALL if rules[MAPPED] and not allowed(world, action) else action)
 
 
 @kernel()
@@ -155,64 +155,58 @@ def deal(rules: Ints, world: Ints, card: int) -> None:
         world[BOARD] = card + 1
     if p >= n - 1:
         world[LEVEL] = 0
-        world[PENDING] = playing(rules, world)
-        world[ACTOR] = next_in(rules, world, rules[START]) + 2
+        players = still_in(rules, world)
+        world[PENDING] = size(players)
+        world[ACTOR] = next_in(players, rules[START]) + 2
 
 
-@kernel()
+@kernel(inline=True)
 def bet(rules: Ints, world: Ints, action: int) -> None:
     """Write down what the player did, and find out who is next."""
     n = rules[PLAYERS]
     p = world[ACTOR] - 2
     second = world[BOARD] != 0
     world[CARDS + (2 * n if second else n) + p] |= (action + 1) << 2 * world[LEVEL]
-    still_in = playing(rules, world)
-    pending = still_in - 1 if action == RAISE else world[PENDING] - 1
+    players = still_in(rules, world)
+    alone = players & players - 1 == 0
+    pending = size(players) - 1 if action == RAISE else world[PENDING] - 1
+    over = TERMINAL if second | alone else CHANCE
     world[PENDING] = pending
     world[LEVEL] += action == RAISE
-    then = TERMINAL if second | (still_in == 1) else CHANCE
-    following = next_in(rules, world, p + 1)
-    world[ACTOR] = 2 + (following if (still_in > 1) & (pending > 0) else then)
+    world[ACTOR] = 2 + (over if alone | (pending == 0) else next_in(players, p + 1))
 
 
-@kernel()
-def has_folded(rules: Ints, world: Ints, player: int) -> bool:
-    """Whether a player is out."""
-    record = world[CARDS + rules[PLAYERS] + player]
-    later = world[CARDS + 2 * rules[PLAYERS] + player]
-    return (record & ~(record >> 1) | later & ~(later >> 1)) & FOLDS != 0
-
-
-@kernel()
-def playing(rules: Ints, world: Ints) -> int:
-    """How many have not folded."""
-    count = 0
-    for p in range(rules[PLAYERS]):
-        count += not has_folded(rules, world, p)
-    return count
-
-
-@kernel()
-def next_in(rules: Ints, world: Ints, seat: int) -> int:
-    """The first player from a seat on who has not folded."""
+@kernel(inline=True)
+def still_in(rules: Ints, world: Ints) -> int:
+    """The set of the players who have not folded."""
     n = rules[PLAYERS]
-    p = seat if seat < n else 0
-    while has_folded(rules, world, p):
-        p = p + 1 if p + 1 < n else 0
-    return p
+    first, second = CARDS + n, CARDS + 2 * n
+    players = 0
+    for p in range(n - 1, -1, -1):
+        record = world[first + p] | world[second + p] << 2 * LEVELS
+        players = 2 * players + (record & ~(record >> 1) & FOLDS == 0)
+    return players
+
+
+@kernel(inline=True)
+def next_in(players: int, seat: int) -> int:
+    """The first of some players from a seat on."""
+    after = players >> seat
+    return seat + lowest(after) if after != 0 else lowest(players)
 
 
 @rule
 def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
     """The best hand of those who have not folded takes the pot; equals share it."""
     n = rules[PLAYERS]
+    players = still_in(rules, world)
     pot, best, winners = 0, -1, 0
     for p in range(n):
         paid = 1 + 2 * rules[MATCHED + world[CARDS + n + p]] + 4 * rules[MATCHED + world[CARDS + 2 * n + p]]
         utilities[p] = -paid
         pot += paid
-        hand = strength(rules, world, p)
-        winners = 1 << p if hand > best else winners | (hand == best) << p
+        hand = strength(rules, world, p) if players >> p & 1 else -1
+        winners = (0 if hand > best else winners) | (hand >= best) << p
         best = max(best, hand)
     share = pot / size(winners)
     for p in range(n):
@@ -221,11 +215,10 @@ def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
 
 @kernel()
 def strength(rules: Ints, world: Ints, player: int) -> int:
-    """A hand's worth: its rank, more with a pair; -1 for one who has folded."""
+    """A hand's worth: its rank, more with a pair."""
     rank = (world[CARDS + player] - 1) * rules[COPIES] >> 1
     shared = (world[BOARD] - 1) * rules[COPIES] >> 1
-    worth = rank + (rules[PLAYERS] + 1 if rank == shared else 0)
-    return -1 if has_folded(rules, world, player) else worth
+    return rank + (rules[PLAYERS] + 1 if rank == shared else 0)
 
 
 @rule
