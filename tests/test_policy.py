@@ -200,7 +200,7 @@ def test_a_game_that_openspiel_does_not_have() -> None:
 
 def test_a_policy_for_another_game_that_hides_nothing() -> None:
     board = load_game("tic_tac_toe")
-    with pytest.raises(InputError, match="the policy is for kuhn_poker version 1, expected tic_tac_toe version 1"):
+    with pytest.raises(InputError, match="the policy is for kuhn_poker version 1, expected tic_tac_toe version 2"):
         nash_conv(board, uniform_policy(load_game("kuhn_poker")))
     policy = uniform_policy(board)
     shifted = Policy(board, policy.views, policy.offset, (policy.action + 1) % 9, policy.probability)
