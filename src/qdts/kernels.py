@@ -26,7 +26,6 @@ import numpy as np
 from numba import config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
-from numba.extending import overload
 from numpy.typing import NDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -108,16 +107,6 @@ class _HelperCompiler(Compiler):  # type: ignore[misc]
         """Compile a function."""
         self.state.library = _HelperLibrary(self.state.targetctx.codegen(), func.__qualname__)
         return super().compile_extra(func)
-
-
-def pointer(array: Any) -> Any:
-    """An array as a rule takes it: in kernels its address, and the array itself where the JIT is switched off."""
-    return array
-
-
-@overload(pointer, strict=False)  # type: ignore[untyped-decorator]
-def _pointer(array: Any) -> Any:
-    return lambda array: array.ctypes
 
 
 @functools.cache

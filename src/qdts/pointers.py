@@ -10,11 +10,21 @@ from typing import Any
 
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
+
+
+def pointer(array: Any) -> Any:
+    """An array as a rule takes it: in kernels its address, and the array itself where the JIT is switched off."""
+    return array
+
+
+@overload(pointer, strict=False)  # type: ignore[untyped-decorator]
+def _pointer(array: Any) -> Any:
+    return lambda array: array.ctypes
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def pointer(typing: Any, array: Any, offset: Any) -> Any:
+def element(typing: Any, array: Any, offset: Any) -> Any:
     """A pointer to the element `offset` of a contiguous array."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -59,6 +59,13 @@ def drawn(probabilities: Reals, count: int, bits: np.uint64) -> int:
 
 
 @kernel()
+def uniform(state: State) -> float:
+    """A number from [0, 1) with 53 random bits; the state moves on."""
+    state[0] += GOLDEN
+    return fraction(mixed(state[0]))
+
+
+@kernel()
 def sampled(probabilities: Reals, count: int, state: State) -> int:
     """One of the first `count` entries, each with its probability; the state moves on."""
     state[0] += GOLDEN

@@ -19,7 +19,8 @@ from numba import config, float64, int64, types
 
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, SIGNATURES, TERMINAL, FunctionPointer, Pointer, RealPointer, RulesType
-from qdts.kernels import PACKAGE, Ints, Reals, compiled, kernel, pointer
+from qdts.kernels import PACKAGE, Ints, Reals, compiled, kernel
+from qdts.pointers import pointer
 from qdts.rng import GOLDEN, State, StatePointer, StateType, drawn, mixed, one_of, seeded
 
 PLAYOUT = int64(Pointer, Pointer, Pointer, RealPointer, StatePointer, RealPointer)

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numba import float64, int64
 
-from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.games.interface import NO_HOLE, UNKNOWN, KernelsType, RulesType
-from qdts.games.interface import TERMINAL as OVER
+from qdts.games.playouts import PlayoutType
 from qdts.kernels import Ints, Reals, kernel
-from qdts.pointers import pointer
-from qdts.rng import State, StateType, uniform
+from qdts.pointers import element
+from qdts.rng import State, StateType
 from qdts.search.book import Book, BookType, OpenBook, open_book
 from qdts.search.edges import drawn
 from qdts.search.evaluator import ACT, NOTHING, SAMPLE
@@ -33,8 +32,8 @@ ANSWERED, NO_ENTRY = 0, 1
 
 @kernel()
 def play_out(
-    game: Any, rules: Ints, settings: Settings, vector: Ints, size: int, player: int, pending: int, state: State,
-    values: int, value: Reals, world: Ints, moves: Ints, chances: Reals,
+    game: Any, playout: Any, rules: Ints, settings: Settings, vector: Ints, size: int, player: int, pending: int,
+    state: State, values: int, value: Reals, world: Ints, moves: Ints, chances: Reals,
 ) -> None:  # fmt: skip
     """V of one random game: holes are filled by the rules' weights, then the pending action, then all at random."""
     for i in range(size):
@@ -46,17 +45,7 @@ def play_out(
         hole = game.hole(rules, world)
     if pending != NOTHING:
         game.step(rules, world, pending)
-    mover = game.mover(rules, world)
-    while mover != OVER:
-        if mover == CHANCE_MOVES:
-            count = game.chance(rules, world, moves, chances)
-            e = drawn(chances, count, state)
-        else:
-            count = game.legal(rules, world, moves)
-            e = int(uniform(state) * count)
-        game.step(rules, world, moves[e])
-        mover = game.mover(rules, world)
-    game.returns(rules, world, chances)
+    playout(rules, world, moves, chances, state, chances)
     for k in range(values):
         value[k] = chances[player if settings.hidden else k]
 
@@ -221,8 +210,8 @@ def look_up_sample(
 
 @kernel()
 def answer(
-    game: Any, rules: Ints, settings: Settings, book: OpenBook, evaluator: int, kind: int, vector: Ints, size: int,
-    player: int, pending: int, hole: int, choices: Ints, count: int, state: State, values: int, value: Reals,
+    game: Any, playout: Any, rules: Ints, settings: Settings, book: OpenBook, evaluator: int, kind: int, vector: Ints,
+    size: int, player: int, pending: int, hole: int, choices: Ints, count: int, state: State, values: int, value: Reals,
     children: Reals, prior: Reals, scratch: Ints, moves: Ints, chances: Reals,
 ) -> int:  # fmt: skip
     """Answer a query: write V into `value`, V_c into `children`, P or H into `prior`, which holds what the rules say.
@@ -241,7 +230,9 @@ def answer(
     for k in range(values):
         value[k] = settings.neutral
     if evaluator == PLAYOUTS:
-        play_out(game, rules, settings, vector, size, player, pending, state, values, value, scratch, moves, chances)
+        play_out(
+            game, playout, rules, settings, vector, size, player, pending, state, values, value, scratch, moves, chances
+        )
     for i in range(count):
         for k in range(values):
             children[i * values + k] = value[k]
@@ -250,18 +241,19 @@ def answer(
 
 @kernel(
     int64(
-        KernelsType, RulesType, SettingsType, BookType, int64, int64, int64[::1], int64, int64, int64, int64[::1],
-        StateType, float64[::1], float64[:, ::1], float64[::1], int64[::1], int64[::1], float64[::1],
+        KernelsType, PlayoutType, RulesType, SettingsType, BookType, int64, int64, int64[::1], int64, int64, int64,
+        int64[::1], StateType, float64[::1], float64[:, ::1], float64[::1], int64[::1], int64[::1], float64[::1],
     )
 )  # fmt: skip
 def answer_one(
-    game: Any, rules: Ints, settings: Settings, book: Book, evaluator: int, kind: int, vector: Ints, player: int,
+    game: Any, playout: Any, rules: Ints, settings: Settings, book: Book, evaluator: int, kind: int, vector: Ints,
+    player: int,
     pending: int, hole: int, choices: Ints, state: State, value: Reals, children: Reals, prior: Reals, scratch: Ints,
     moves: Ints, chances: Reals,
 ) -> int:  # fmt: skip
     """`answer` for Python."""
     return answer(
-        game, pointer(rules, 0), settings, open_book(book), evaluator, kind, pointer(vector, 0), len(vector), player,
-        pending, hole, pointer(choices, 0), len(choices), pointer(state, 0), len(value), pointer(value, 0),
-        pointer(children, 0), pointer(prior, 0), pointer(scratch, 0), pointer(moves, 0), pointer(chances, 0),
+        game, playout, element(rules, 0), settings, open_book(book), evaluator, kind, element(vector, 0), len(vector),
+        player, pending, hole, element(choices, 0), len(choices), element(state, 0), len(value), element(value, 0),
+        element(children, 0), element(prior, 0), element(scratch, 0), element(moves, 0), element(chances, 0),
     )  # fmt: skip

@@ -18,7 +18,7 @@ from numba import float64, int32, int64, types
 from numpy.typing import NDArray
 
 from qdts.kernels import Ints, Reals, kernel
-from qdts.pointers import pointer
+from qdts.pointers import element
 from qdts.search.index import index_rows
 from qdts.solving.belief import tree_worlds
 from qdts.solving.policy import Policy, aligned, game_tree
@@ -80,10 +80,10 @@ class OpenBook(NamedTuple):
 def open_book(b: Book) -> OpenBook:
     """A book as kernels read it."""
     return OpenBook(
-        pointer(b.worlds, 0), pointer(b.world_table, 0), pointer(b.views, 0), pointer(b.view_table, 0),
-        pointer(b.offset, 0), pointer(b.probability, 0), pointer(b.first, 0), pointer(b.member_offset, 0),
-        pointer(b.member, 0), pointer(b.weight, 0), pointer(b.prior_weight, 0), pointer(b.value, 0),
-        pointer(b.noise, 0), pointer(b.seed, 0), len(b.world_table) - 1, len(b.view_table) - 1, b.value.shape[1],
+        element(b.worlds, 0), element(b.world_table, 0), element(b.views, 0), element(b.view_table, 0),
+        element(b.offset, 0), element(b.probability, 0), element(b.first, 0), element(b.member_offset, 0),
+        element(b.member, 0), element(b.weight, 0), element(b.prior_weight, 0), element(b.value, 0),
+        element(b.noise, 0), element(b.seed, 0), len(b.world_table) - 1, len(b.view_table) - 1, b.value.shape[1],
     )  # fmt: skip
 
 

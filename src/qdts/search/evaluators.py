@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from qdts.errors import InputError
 from qdts.games.game import Game
-from qdts.kernels import Ints
+from qdts.games.interface import FunctionPointer
+from qdts.games.playouts import PLAYOUT, playout_of
+from qdts.kernels import Ints, Reals, compiled
 from qdts.rng import State
 from qdts.search.answers import ANSWERED, PLAYOUTS, TABLE, UNIFORM, answer_one
 from qdts.search.book import Book, book_of, empty_book
@@ -24,6 +28,7 @@ class Compiled:
         self.game = game
         self.number = number
         self.book = book
+        self.playout = playout_of(game) if number == PLAYOUTS else no_playout()
         self._settings = settings_of(game, Options())
 
     def answer(self, query: Query, state: State) -> Answer:
@@ -32,13 +37,25 @@ class Compiled:
         value, children, prior = np.zeros(size), np.zeros((count, size)), query.weights.copy()
         scratch, width_ = np.zeros(self.game.world_size, np.int64), width(self.game)
         status = answer_one(
-            self.game.kernels, self.game.rules, self._settings, self.book, self.number, query.kind, query.vector,
+            self.game.kernels, self.playout, self.game.rules, self._settings, self.book, self.number, query.kind,
+            query.vector,
             query.player, query.pending, query.hole, query.choices, state, value, children, prior, scratch,
             np.zeros(width_, np.int64), np.zeros(width_),
         )  # fmt: skip
         if status != ANSWERED:
             raise no_entry(self.game, query.kind, query.vector)
         return Answer(value, children, prior)
+
+
+@cache
+def no_playout() -> FunctionPointer:
+    """What stands in the place of a game's playout where none will be asked for, so that none is compiled."""
+    return FunctionPointer(_no_playout, PLAYOUT)
+
+
+@compiled
+def _no_playout(rules: Ints, world: Ints, actions: Ints, chances: Reals, state: State, utilities: Reals) -> int:
+    return 0
 
 
 def no_entry(game: Game, kind: int, vector: Ints) -> InputError:

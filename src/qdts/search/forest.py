@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals, kernel
-from qdts.pointers import moved, pointer
+from qdts.pointers import element, moved
 from qdts.search.index import hashed
 
 Bytes = NDArray[np.int8]
@@ -225,16 +225,16 @@ def slot_of(f: Forest, s: int) -> Slot:
     c, size, k = f.vector.shape[1], f.vector.shape[2], f.v.shape[2]
     e, b, d, t = f.choice.shape[1], f.guide.shape[1], f.stack.shape[1], f.table.shape[1]
     return Slot(
-        pointer(f.vector, s * c * size), pointer(f.kind, s * c), pointer(f.owner, s * c), pointer(f.actor, s * c),
-        pointer(f.passing, s * c), pointer(f.evaluated, s * c), pointer(f.tree, s * c), pointer(f.level, s * c),
-        pointer(f.pending, s * c), pointer(f.hole, s * c), pointer(f.first, s * c), pointer(f.degree, s * c),
-        pointer(f.total, s * c), pointer(f.mixed, s * c), pointer(f.spawned, s * c), pointer(f.v, s * c * k),
-        pointer(f.lo, s * c * k), pointer(f.hi, s * c * k), pointer(f.choice, s * e), pointer(f.child, s * e),
-        pointer(f.n, s * e), pointer(f.prior, s * e), pointer(f.w, s * e), pointer(f.vc, s * e * k),
-        pointer(f.table, s * t), pointer(f.stack, s * d * 2), pointer(f.registers, s * REGISTERS), pointer(f.state, s),
-        pointer(f.guide, s * b), pointer(f.answer_value, s * k), pointer(f.answer_children, s * b * k),
-        pointer(f.answer_prior, s * b), pointer(f.vector_a, s * size), pointer(f.vector_b, s * size),
-        pointer(f.choices, s * b), pointer(f.moves, s * b), pointer(f.reals, s * 5 * b),
+        element(f.vector, s * c * size), element(f.kind, s * c), element(f.owner, s * c), element(f.actor, s * c),
+        element(f.passing, s * c), element(f.evaluated, s * c), element(f.tree, s * c), element(f.level, s * c),
+        element(f.pending, s * c), element(f.hole, s * c), element(f.first, s * c), element(f.degree, s * c),
+        element(f.total, s * c), element(f.mixed, s * c), element(f.spawned, s * c), element(f.v, s * c * k),
+        element(f.lo, s * c * k), element(f.hi, s * c * k), element(f.choice, s * e), element(f.child, s * e),
+        element(f.n, s * e), element(f.prior, s * e), element(f.w, s * e), element(f.vc, s * e * k),
+        element(f.table, s * t), element(f.stack, s * d * 2), element(f.registers, s * REGISTERS), element(f.state, s),
+        element(f.guide, s * b), element(f.answer_value, s * k), element(f.answer_children, s * b * k),
+        element(f.answer_prior, s * b), element(f.vector_a, s * size), element(f.vector_b, s * size),
+        element(f.choices, s * b), element(f.moves, s * b), element(f.reals, s * 5 * b),
         c, e, size, k, b, d, t - 1,
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ from numba import int32, int64
 from numpy.typing import NDArray
 
 from qdts.kernels import Ints, kernel
-from qdts.pointers import pointer
+from qdts.pointers import element
 
 FREE = -1
 """A place of the table without a row."""
@@ -46,7 +46,7 @@ def index_rows(rows: Ints) -> NDArray[np.int32]:
     table = np.full(length, FREE, np.int32)
     size = rows.shape[1]
     for row in range(rows.shape[0]):
-        place = probe(pointer(rows, 0), pointer(table, 0), length - 1, pointer(rows, row * size), size)
+        place = probe(element(rows, 0), element(table, 0), length - 1, element(rows, row * size), size)
         if table[place] == FREE:
             table[place] = row
     return table

@@ -18,8 +18,9 @@ from typing import Any
 from numba import int64, types
 
 from qdts.games.interface import KernelsType, RulesType
+from qdts.games.playouts import PlayoutType
 from qdts.kernels import Ints, kernel
-from qdts.pointers import moved, pointer
+from qdts.pointers import element, moved
 from qdts.search.answers import ANSWERED, answer
 from qdts.search.answers import ASK as OUTSIDE
 from qdts.search.backup import back_up
@@ -89,7 +90,7 @@ def arrive_at(slot: Slot, settings: Settings) -> None:
 
 
 @kernel()
-def ask(game: Any, rules: Ints, slot: Slot, settings: Settings, book: OpenBook, evaluator: int) -> int:
+def ask(game: Any, playout: Any, rules: Ints, slot: Slot, settings: Settings, book: OpenBook, evaluator: int) -> int:
     """List the choices of the node at hand and have it evaluated."""
     r = slot.registers
     node = r[CURRENT]
@@ -101,7 +102,7 @@ def ask(game: Any, rules: Ints, slot: Slot, settings: Settings, book: OpenBook, 
         return PARKED
     player = asker(slot, settings, node)
     status = answer(
-        game, rules, settings, book, evaluator, slot.kind[node], vector_of(slot, node), slot.size, player,
+        game, playout, rules, settings, book, evaluator, slot.kind[node], vector_of(slot, node), slot.size, player,
         slot.pending[node], slot.hole[node], slot.choices, slot.degree[node], slot.state, slot.values,
         slot.answer_value, slot.answer_children, slot.answer_prior, slot.vector_a, slot.moves, slot.reals,
     )  # fmt: skip
@@ -302,7 +303,9 @@ def back(slot: Slot, settings: Settings) -> None:
 
 
 @kernel()
-def run(game: Any, rules: Ints, slot: Slot, settings: Settings, book: OpenBook, evaluator: int, quota: int) -> int:
+def run(
+    game: Any, playout: Any, rules: Ints, slot: Slot, settings: Settings, book: OpenBook, evaluator: int, quota: int
+) -> int:
     """Run one slot until it stops; say why."""
     r = slot.registers
     pause = r[VISITS] + quota
@@ -319,7 +322,7 @@ def run(game: Any, rules: Ints, slot: Slot, settings: Settings, book: OpenBook, 
         elif phase == ARRIVE:
             arrive_at(slot, settings)
         elif phase == ASK:
-            status = ask(game, rules, slot, settings, book, evaluator)
+            status = ask(game, playout, rules, slot, settings, book, evaluator)
         elif phase == ABSORB:
             absorb(slot, settings)
         elif phase == WIDEN:
@@ -337,9 +340,10 @@ def run(game: Any, rules: Ints, slot: Slot, settings: Settings, book: OpenBook, 
     return status
 
 
-@kernel(types.void(KernelsType, RulesType, ForestType, SettingsType, BookType, int64, int64, int64, int64))
+@kernel(types.void(KernelsType, PlayoutType, RulesType, ForestType, SettingsType, BookType, int64, int64, int64, int64))
 def advance(
     game: Any,
+    playout: Any,
     rules: Ints,
     forest: Forest,
     settings: Settings,
@@ -353,4 +357,4 @@ def advance(
     opened = open_book(book)
     for s in range(first, last):
         slot = slot_of(forest, s)
-        slot.registers[STATUS] = run(game, pointer(rules, 0), slot, settings, opened, evaluator, quota)
+        slot.registers[STATUS] = run(game, playout, element(rules, 0), slot, settings, opened, evaluator, quota)

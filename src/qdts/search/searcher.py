@@ -11,13 +11,13 @@ from numba import int64, types
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.kernels import Ints, kernel
-from qdts.pointers import pointer
+from qdts.pointers import element
 from qdts.rng import seeded
 from qdts.search.answers import ASK as OUTSIDE
 from qdts.search.book import empty_book
 from qdts.search.decision import decide
 from qdts.search.evaluator import ACT, KINDS, SAMPLE, Answer, Evaluator, Query
-from qdts.search.evaluators import Compiled, no_entry
+from qdts.search.evaluators import Compiled, no_entry, no_playout
 from qdts.search.forest import (
     CURRENT,
     EDGES,
@@ -66,6 +66,7 @@ class Searcher:
         self._settings = settings_of(game, options)
         self._book = evaluator.book if isinstance(evaluator, Compiled) else empty_book()
         self._number = evaluator.number if isinstance(evaluator, Compiled) else OUTSIDE
+        self._playout = evaluator.playout if isinstance(evaluator, Compiled) else no_playout()
         first_nodes = min(first_nodes, options.max_nodes)
         self.forest = allocate(game, len(views), first_nodes, 3 * first_nodes + width(game))
         self._plant(views, players, range(len(views)) if seeds is None else seeds)
@@ -109,8 +110,8 @@ class Searcher:
 
         def part(t: int) -> None:
             advance(
-                self.game.kernels, self.game.rules, self.forest, self._settings, self._book, self._number, cuts[t],
-                cuts[t + 1], QUOTA,
+                self.game.kernels, self._playout, self.game.rules, self.forest, self._settings, self._book,
+                self._number, cuts[t], cuts[t + 1], QUOTA,
             )  # fmt: skip
 
         if threads == 1:
@@ -196,6 +197,6 @@ def plant(forest: Forest, settings: Settings, roots: Ints, players: Ints) -> Non
     for s in range(roots.shape[0]):
         slot = slot_of(forest, s)
         owner = players[s] if settings.hidden else NONE
-        new_node(slot, settings, ACT, pointer(roots, s * roots.shape[1]), owner, players[s], NONE)
+        new_node(slot, settings, ACT, element(roots, s * roots.shape[1]), owner, players[s], NONE)
         slot.registers[WIDE_NODE] = NONE
         slot.guide[0] = -1.0

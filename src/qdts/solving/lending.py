@@ -7,9 +7,8 @@ holds its arguments anyway; what it hands on may as well be lent.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from llvmlite import ir
 from numba import config, types
@@ -21,7 +20,7 @@ from qdts.kernels import kernel
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-inlined: Callable[[F], F] = functools.partial(cast(Any, kernel()), forceinline=True)
+inlined = kernel(inline=True)
 """A helper that is always compiled into its callers, where it is seen that nothing is to be counted."""
 
 
