@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from qdts.rng import State, uniform
+from qdts.rng import GOLDEN, State, fraction, mixed
 
-plain: Any = getattr(uniform, "py_func", uniform)  # with the compiler switched off it is plain already
+
+def plain(function: Any) -> Any:
+    """A helper of kernels as Python calls it; with the compiler switched off it is plain already."""
+    return getattr(function, "py_func", function)
 
 
 def number(state: State) -> float:
     """What `qdts.rng.uniform` gives; the state moves on."""
     with np.errstate(over="ignore"):  # it multiplies modulo 2^64
-        return float(plain(state))
+        state[0] += GOLDEN
+        return float(plain(fraction)(plain(mixed)(state[0])))
