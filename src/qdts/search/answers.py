@@ -139,12 +139,25 @@ def fits(book: OpenBook, history: int, vector: Ints, size: int) -> bool:
 
 @kernel()
 def shift(book: OpenBook, vector: Ints, size: int, player: int, count: int, distribution: Reals) -> None:
-    """Move half of the L1 length of H's noise to one choice, from the others in turn; the vector says which."""
+    """Move half of the L1 length of H's noise to one choice, from the others in turn; the vector says which.
+
+    It is the first choice, from where the vector says, that leaves enough mass to the others; if there is none, that
+    with the least mass.
+    """
     left = 0.5 * book.noise[2]
     if left == 0.0 or count < 2:
         return
     h = hashed(vector, size, book.seed[0] * 64 + player)
-    to = h % count
+    to, least = h % count, 0
+    for i in range(count):
+        k = (h % count + i) % count
+        if distribution[k] <= 1.0 - left:
+            to = k
+            break
+        if distribution[k] < distribution[least]:
+            least = k
+    else:
+        to = least
     start = (h // count) % (count - 1)
     for i in range(count - 1):
         k = (to + 1 + (start + i) % (count - 1)) % count

@@ -150,11 +150,13 @@ def absorb(slot: Slot, settings: Settings) -> None:
 def guide_root(slot: Slot, settings: Settings) -> None:
     """P' of the root: its prior with a temperature, mixed with the noise that `guide` holds."""
     first, count = slot.first[ROOT], slot.degree[ROOT]
-    total = 0.0
+    top, total = 0.0, 0.0
     for i in range(count):
-        total += slot.prior[first + i] ** (1.0 / settings.prior_temperature)
+        top = max(top, slot.prior[first + i])
     for i in range(count):
-        p = slot.prior[first + i] ** (1.0 / settings.prior_temperature) / total
+        total += (slot.prior[first + i] / top) ** (1.0 / settings.prior_temperature)  # no power of all is 0
+    for i in range(count):
+        p = (slot.prior[first + i] / top) ** (1.0 / settings.prior_temperature) / total
         slot.guide[i] = (1.0 - settings.noise) * p + settings.noise * slot.guide[i]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from typing import Any, get_args
 
 from qdts.errors import InputError, unknown
@@ -70,10 +71,13 @@ class Options:
                 raise unknown(f"{name} of a search", getattr(self, name), words)
         for name, (low, high, text) in BOUNDS.items():
             value = getattr(self, name)
-            if not low <= value <= high:  # a NaN fails, too
+            if not isinstance(value, Real) or isinstance(value, bool) or not low <= value <= high:  # a NaN fails, too
                 raise InputError(f"{name}={value} is not possible for a search, expected {text}")
-        if self.max_nodes < 1:
-            raise InputError(f"max_nodes={self.max_nodes} is not possible for a search, expected at least 1")
+        if not isinstance(self.max_nodes, int):
+            raise InputError(f"max_nodes={self.max_nodes} is not possible for a search, expected a whole number")
+        for name in SWITCHES:
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name}={getattr(self, name)} is not possible for a search, expected true or false")
 
 
 WORDS = {
@@ -103,7 +107,9 @@ BOUNDS = {
     "prior_temperature": POSITIVE,
     "noise": SHARE,
     "noise_alpha": POSITIVE,
+    "max_nodes": (1, 2_000_000_000, "a whole number from 1 to 2,000,000,000"),
 }
+SWITCHES = ("widen", "share")
 
 SEARCHES: Mapping[str, Options] = {
     "puct": Options(decision="visits"),

@@ -20,6 +20,7 @@ from qdts.search.evaluator import ACT, KINDS, SAMPLE, Answer, Evaluator, Query
 from qdts.search.evaluators import Compiled, no_entry, no_playout
 from qdts.search.forest import (
     CURRENT,
+    DEPTH,
     EDGES,
     FULL,
     NODES,
@@ -105,7 +106,7 @@ class Searcher:
                 self._grow()
 
     def _advance(self) -> None:
-        slots, threads = len(self.forest.registers), min(self.threads, len(self.forest.registers))
+        slots, threads = len(self.forest.registers), max(1, min(self.threads, len(self.forest.registers)))
         cuts = [slots * t // threads for t in range(threads + 1)]
 
         def part(t: int) -> None:
@@ -126,7 +127,8 @@ class Searcher:
         used = f.registers.max(0)
         more_nodes = min(2 * nodes, self.options.max_nodes) if 2 * int(used[NODES]) > nodes else nodes
         more_edges = 2 * edges if 2 * (int(used[EDGES]) + width(self.game)) > edges else edges
-        self.forest = grown(self.game, f, more_nodes, more_edges, 2 * f.stack.shape[1])
+        depth = f.stack.shape[1]
+        self.forest = grown(self.game, f, more_nodes, more_edges, 2 * depth if used[DEPTH] == depth else depth)
 
     def _serve(self, s: int) -> None:
         """Have the node that a slot is parked at evaluated outside."""
@@ -164,7 +166,7 @@ class Searcher:
         if not all(np.isfinite(x).all() for x in answer):
             raise InputError(f"the evaluator's answer at {where} holds a number that is not finite: {answer}")
         total = float(np.sum(answer.prior))
-        if (np.asarray(answer.prior) < 0).any() or abs(total - 1) > SUM_TOLERANCE:
+        if query.kind in (ACT, SAMPLE) and ((np.asarray(answer.prior) < 0).any() or abs(total - 1) > SUM_TOLERANCE):
             raise InputError(f"the evaluator's distribution at {where} is {answer.prior}, expected one that sums to 1")
 
     def result(self, s: int) -> Result:
@@ -172,7 +174,9 @@ class Searcher:
         f = self.forest
         k = 0 if self.game.hidden else int(f.actor[s, ROOT])
         of = slice(int(f.first[s, ROOT]), int(f.first[s, ROOT] + f.degree[s, ROOT]))
-        lo, hi = f.vc[s, of, k].copy(), f.vc[s, of, k].copy()
+        first_play = f.v[s, ROOT, k] - self._settings.fpu
+        lo = np.full(of.stop - of.start, first_play) if self.options.unvisited == "fpu" else f.vc[s, of, k].copy()
+        hi = lo.copy()
         for i, child in enumerate(f.child[s, of]):
             if child != NONE and (f.evaluated[s, child] or f.kind[s, child] == KINDS.index("terminal")):
                 lo[i], hi[i] = f.lo[s, child, k], f.hi[s, child, k]
