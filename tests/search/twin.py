@@ -123,10 +123,43 @@ class Twin:
             self.visit()
         return root
 
-    def nodes(self) -> Iterator[Node]:
-        """Every node once: a node, then the tree that it spawned, then its children in order."""
+    def keep(self, view: Ints) -> bool:
+        """Go on from a later view of the owner, with what lies below its node, or anew if there is none."""
+        return self._replant(self.top.tree.acts.get(view.tobytes()), view, self.top.owner)
+
+    def follow(self, moves: Sequence[int]) -> bool:
+        """The same in an open game, from the position that moves have led to."""
+        node: Node | None = self.top
+        position = self.top.vector
+        for move in moves:
+            position = self.game.step(position, move)
+            if node is not None:
+                node = next((e.child for e in node.edges if e.choice == move), None)
+        return self._replant(node, position, self.game.mover(position))
+
+    def _replant(self, node: Node | None, view: Ints, player: int) -> bool:
+        if node is self.top:
+            return True
+        kept = [] if node is None else list(self.nodes(node))
+        if node is None or self.top in kept:
+            self.root(view, player)
+            return False
+        tree = Tree(node.owner, 0)
+        for below in kept:
+            if below.tree is node.tree:
+                below.tree = tree
+                if below.kind == ACT:
+                    tree.acts[below.vector.tobytes()] = below
+        node.is_root = node.passing = True
+        self.top, self.guide = node, None
+        self.roots = {(n.owner, n.vector.tobytes()): n for n in kept if n.is_root}
+        self.spawn_depth = max(n.tree.depth for n in kept)
+        return True
+
+    def nodes(self, top: Node | None = None) -> Iterator[Node]:
+        """Every node, or those below one: a node, then the tree that it spawned, then its children in order."""
         seen: set[int] = set()
-        left = [self.top]
+        left = [top or self.top]
         while left:
             node = left.pop()
             if id(node) in seen:

@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numba import int64, types
 
 from qdts.errors import InputError
 from qdts.games.game import Game
-from qdts.kernels import Ints, kernel
-from qdts.pointers import element
+from qdts.kernels import Ints
 from qdts.rng import seeded
 from qdts.search.answers import ASK as OUTSIDE
 from qdts.search.book import empty_book
@@ -29,19 +27,15 @@ from qdts.search.forest import (
     STATUS,
     TARGET,
     VISITS,
-    WIDE_NODE,
-    Forest,
-    ForestType,
     allocate,
     grown,
-    slot_of,
     width,
 )
-from qdts.search.growth import new_node
 from qdts.search.machine import DONE, GROW, LOST, PARKED, advance
 from qdts.search.options import Options
+from qdts.search.pruning import find_view, plant, prune
 from qdts.search.result import Result
-from qdts.search.settings import Settings, SettingsType, settings_of
+from qdts.search.settings import settings_of
 
 QUOTA = 256
 """Visits that a slot makes between two looks at progress and Ctrl-C."""
@@ -73,14 +67,17 @@ class Searcher:
         self._plant(views, players, range(len(views)) if seeds is None else seeds)
 
     def _plant(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> None:
-        roots = np.array(views, np.int64).reshape(len(views), self.game.world_size)
-        plant(self.forest, self._settings, roots, np.array(players, np.int64))
-        for s, seed in enumerate(seeds):
+        for s, (view, player, seed) in enumerate(zip(views, players, seeds, strict=True)):
             self.forest.state[s] = seeded(seed)
-            if self.options.noise > 0.0 or self.options.prior_temperature != 1.0:
-                count = len(self.game.legal(roots[s]))
-                noise = np.random.default_rng(seed & 0xFFFFFFFFFFFFFFFF).dirichlet([self.options.noise_alpha] * count)
-                self.forest.guide[s, :count] = noise
+            plant(self.forest, self._settings, s, np.ascontiguousarray(view, np.int64), player)
+            self._draw_noise(s, view)
+
+    def _draw_noise(self, s: int, root: Ints) -> None:
+        """Noise for P' of the root of slot s, from the state of its stream; -1 where there is no P'."""
+        self.forest.guide[s] = -1.0
+        if self.options.noise > 0.0 or self.options.prior_temperature != 1.0:
+            alpha = [self.options.noise_alpha] * len(self.game.legal(root))
+            self.forest.guide[s, : len(alpha)] = np.random.default_rng(self.forest.state[s]).dirichlet(alpha)
 
     def run(self, visits: int, report: Report | None = None) -> None:
         """Make so many more visits in every slot."""
@@ -104,6 +101,53 @@ class Searcher:
                 self._serve(int(parked))
             if (status == GROW).any():
                 self._grow()
+
+    def keep(self, s: int, view: Ints) -> bool:
+        """Go on in slot s from a later view of its player, at his turn; whether the search had been there.
+
+        The node of that view becomes the root, with all that lies below it; everything else is forgotten. If the search
+        never came to the view, it begins anew there. The random stream goes on in both cases.
+        """
+        if not self.game.hidden:
+            raise InputError(f"{self.game.spec} hides nothing, expected the moves made since: use `follow`")
+        view = self.game.verify_vector(view)
+        player = int(self.forest.owner[s, ROOT])
+        if self.game.mover(view) != player:
+            raise InputError(
+                f"{self.game.spec}: it is not player {player}'s turn at {self.game.layout.write(view)}, "
+                "expected a view of the player who searches, at his turn"
+            )
+        return self._replant(s, find_view(self.forest, s, view), view, player)
+
+    def follow(self, s: int, moves: Sequence[int]) -> bool:
+        """The same where nothing is hidden: from the position that actions, and outcomes of chance, have led to."""
+        if self.game.hidden:
+            raise InputError(
+                f"{self.game.spec} hides something, expected a view of the player who searches: use `keep`"
+            )
+        f = self.forest
+        node, position = ROOT, f.vector[s, ROOT].copy()
+        for move in moves:
+            position = self.game.step(position, move)
+            if node != NONE:
+                of = slice(int(f.first[s, node]), int(f.first[s, node] + f.degree[s, node]))
+                chosen = np.flatnonzero(f.choice[s, of] == move)
+                node = int(f.child[s, of][chosen[0]]) if len(chosen) else NONE
+        player = self.game.mover(position)
+        if player < 0:
+            raise InputError(
+                f"{self.game.spec}: nobody is to move at {self.game.layout.write(position)}, expected a player's turn"
+            )
+        return self._replant(s, node, position, player)
+
+    def _replant(self, s: int, node: int, view: Ints, player: int) -> bool:
+        if node == ROOT:
+            return True
+        self._draw_noise(s, view)
+        if node != NONE and prune(self.forest, self._settings, s, node):
+            return True
+        plant(self.forest, self._settings, s, view, player)
+        return False
 
     def _advance(self) -> None:
         slots, threads = len(self.forest.registers), max(1, min(self.threads, len(self.forest.registers)))
@@ -193,14 +237,3 @@ class Searcher:
             nodes=int(f.registers[s, NODES]),
             full=bool(f.registers[s, FULL]),
         )
-
-
-@kernel(types.void(ForestType, SettingsType, int64[:, ::1], int64[::1]))
-def plant(forest: Forest, settings: Settings, roots: Ints, players: Ints) -> None:
-    """Put the root of a search into every slot."""
-    for s in range(roots.shape[0]):
-        slot = slot_of(forest, s)
-        owner = players[s] if settings.hidden else NONE
-        new_node(slot, settings, ACT, element(roots, s * roots.shape[1]), owner, players[s], NONE)
-        slot.registers[WIDE_NODE] = NONE
-        slot.guide[0] = -1.0
