@@ -1,0 +1,194 @@
+"""Many searches side by side: nothing depends on neighbours, threads or room; the cap; what evaluators may not say."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from qdts import InputError, load_game
+from qdts.games import Game
+from qdts.kernels import Reals
+from qdts.rng import State
+from qdts.search.evaluator import ACT, SAMPLE, Answer, Evaluator, Query
+from qdts.search.evaluators import Playouts, Table, Uniform
+from qdts.search.forest import EDGES, NODES, PER_EDGE, PER_NODE, ROOT
+from qdts.search.options import Options, named
+from qdts.search.run import run_searches
+from qdts.search.searcher import Searcher
+from qdts.solving.policy import uniform_policy
+from search.naive_evaluators import Hashed
+from search.test_machine import first_view
+
+
+def grown(
+    game: Game, options: Options, evaluator: Evaluator, *, slots: int = 1, visits: int = 100, threads: int = 1,
+    first_nodes: int = 64,
+) -> Searcher:  # fmt: skip
+    """Searches from different views, with different seeds; slot 0 is always the same."""
+    views, players = zip(*(first_view(game, 8 + s) for s in range(slots)), strict=True)
+    searcher = Searcher(
+        game, views, players, options, evaluator, seeds=range(5, 5 + slots), threads=threads, first_nodes=first_nodes
+    )
+    searcher.run(visits)
+    return searcher
+
+
+def assert_same(one: Searcher, other: Searcher, s: int = 0) -> None:
+    """A slot holds the same bits in two searchers."""
+    f, g = one.forest, other.forest
+    assert (f.registers[s] == g.registers[s]).all()
+    assert (f.state[s] == g.state[s]).all()
+    for names, count in ((PER_NODE, f.registers[s, NODES]), (PER_EDGE, f.registers[s, EDGES])):
+        for name in names:
+            a, b = getattr(f, name)[s, :count], getattr(g, name)[s, :count]
+            assert a.tobytes() == b.tobytes(), name
+
+
+@cache
+def evaluator_of(name: str, spec: str) -> Evaluator:
+    game = load_game(spec)
+    makers = {"uniform": Uniform, "playouts": Playouts, "table": lambda g: Table(uniform_policy(g), value_noise=0.1)}
+    return makers[name](game)
+
+
+@pytest.mark.parametrize("name", ["uniform", "playouts", "table"])
+@pytest.mark.parametrize("spec", ["leduc_poker", "kuhn_poker(players=3)"])
+def test_a_search_is_the_same_alone_and_among_64(spec: str, name: str) -> None:
+    game, evaluator = load_game(spec), evaluator_of(name, spec)
+    for options in (named("qdts"), named("mmds", share=True, step=1.0)):
+        alone = grown(game, options, evaluator)
+        among = grown(game, options, evaluator, slots=64)
+        assert_same(alone, among)
+        threaded = grown(game, options, evaluator, slots=64, threads=2)
+        for s in range(64):
+            assert_same(among, threaded, s)
+
+
+@pytest.mark.parametrize("spec", ["leduc_poker", "tic_tac_toe"])
+def test_room_makes_no_difference(spec: str) -> None:
+    game = load_game(spec)
+    for evaluator in (Playouts(game), Hashed(game, 1)):
+        small = grown(game, named("qdts"), evaluator, first_nodes=1)
+        large = grown(game, named("qdts"), evaluator, first_nodes=100_000)
+        assert small.forest.kind.shape[1] < 100_000 == large.forest.kind.shape[1]
+        assert_same(small, large)
+        assert small.forest.stack.shape == large.forest.stack.shape  # nodes ran out, the stack did not
+
+
+@pytest.mark.parametrize("options", [named("qdts"), named("qdts", widen=True), named("mmds"), named("a-ismcts")])
+def test_at_the_cap_a_search_goes_on_without_growing(options: Options) -> None:
+    game = load_game("leduc_poker")
+    free = grown(game, options, Uniform(game))
+    assert not free.result(0).full
+    for most in (1, 2, 7, 50):
+        capped = Options(**{**options.__dict__, "max_nodes": most})
+        searcher = grown(game, capped, Uniform(game), visits=100)
+        searcher.run(100)
+        result = searcher.result(0)
+        assert result.full
+        assert result.nodes <= most
+        assert result.nodes == searcher.forest.registers[0, NODES] <= searcher.forest.kind.shape[1] <= most
+        assert result.visits.sum() == 200
+        assert np.isfinite(result.q_lo).all()
+        assert result.move.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("spec", ["tic_tac_toe", "connect_four", "pig(winscore=20)"])
+def test_where_nothing_is_hidden_qdts_is_puct(spec: str) -> None:
+    game = load_game(spec)
+    for evaluator in (Uniform(game), Playouts(game), Hashed(game, 2)):
+        puct = grown(game, named("puct"), evaluator, visits=300)
+        for name in ("qdts", "a-ismcts"):
+            assert_same(puct, grown(game, named(name), evaluator, visits=300))
+
+
+@pytest.mark.parametrize(
+    "spec", ["liars_dice(numdice=2,dice_sides=3)", "hearts", "liars_dice(dice_sides=3,split=true)"]
+)
+def test_every_visit_gets_past_the_chain(spec: str) -> None:
+    """As many visits leave a SAMPLE node as come to it, so all of the root's end behind its holes."""
+    game = load_game(spec)
+    visits = 40
+    searcher = grown(game, named("qdts"), Uniform(game), visits=visits)
+    f, nodes = searcher.forest, int(searcher.forest.registers[0, NODES])
+    arrived, past = np.zeros(nodes, int), 0
+    for node in range(nodes):
+        for e in range(f.first[0, node], f.first[0, node] + f.degree[0, node]):
+            if f.child[0, e] >= 0:
+                arrived[f.child[0, e]] += f.n[0, e]
+                if f.kind[0, node] == SAMPLE != f.kind[0, f.child[0, e]] and f.tree[0, node] == ROOT:
+                    past += f.n[0, e]
+    samples = np.flatnonzero(f.kind[0, :nodes] == SAMPLE)
+    assert len(samples) > 10
+    assert (arrived[samples] == f.total[0, samples]).all()
+    midway = [n for n in range(1, nodes) if f.kind[0, n] == ACT and f.passing[0, n] and f.tree[0, n] != n]
+    assert (arrived[midway] == f.total[0, midway]).all()
+    assert past >= visits
+    if spec == "hearts":
+        assert (f.vector[0, ROOT] < 0).sum() >= 39
+
+
+class Saying:
+    """An evaluator that is right until it is asked about a kind of node; then it says something else."""
+
+    def __init__(self, game: Game, kind: int, **wrong: object) -> None:
+        self.inner, self.kind, self.wrong = Hashed(game, 1), kind, wrong
+
+    def answer(self, query: Query, state: State) -> Answer:
+        right = self.inner.answer(query, state)
+        if query.kind != self.kind:
+            return right
+        return right._replace(**{k: change(getattr(right, k)) for k, change in self.wrong.items()})  # type: ignore[operator]
+
+
+def with_nan(x: Reals) -> Reals:
+    x = x.copy()
+    x.flat[-1] = np.nan
+    return x
+
+
+@pytest.mark.parametrize(
+    ("field", "change", "text"),
+    [
+        ("value", with_nan, "not finite"),
+        ("child_values", with_nan, "not finite"),
+        ("child_values", lambda x: x * np.inf, "not finite"),
+        ("prior", with_nan, "not finite"),
+        ("value", lambda x: np.r_[x, x], "shapes"),
+        ("value", lambda x: float(x[0]), "shapes"),
+        ("child_values", lambda x: x[:-1], "shapes"),
+        ("child_values", lambda x: x[:, 0], "shapes"),
+        ("prior", lambda x: np.r_[x, 0.0], "shapes"),
+        ("prior", lambda x: 0.9 * x, "sums to 1"),
+        ("prior", lambda x: 0 * x, "sums to 1"),
+        ("prior", lambda x: np.r_[-0.5, 1.5, 0 * x[2:]], "sums to 1"),
+    ],
+)
+@pytest.mark.parametrize("kind", [ACT, SAMPLE])
+def test_a_wrong_answer_is_an_error_that_names_the_node(kind: int, field: str, change: object, text: str) -> None:
+    game = load_game("leduc_poker")
+    view, player = first_view(game, 8)
+    searcher = Searcher(game, [view], [player], named("qdts"), Saying(game, kind, **{field: change}))
+    with pytest.raises(InputError, match=text) as error:
+        searcher.run(10)
+    assert f"the {['act', 'sample'][kind]} node {game.layout.write(view)}" in str(error.value)
+
+
+def test_a_table_asked_about_what_it_lacks_is_an_error() -> None:
+    game = load_game("kuhn_poker")
+    view, player = first_view(game, 8)
+    broken = view.copy()
+    broken[-1] = 2  # a third bet, before the first
+    table = Table(uniform_policy(game))
+    for threads in (1, 2):
+        with pytest.raises(InputError, match="play never gets to the act node"):
+            run_searches(game, [view, broken], [player] * 2, named("qdts"), 20, evaluator=table, threads=threads)
+
+
+def test_no_searches_are_no_work() -> None:
+    game = load_game("kuhn_poker")
+    assert run_searches(game, [], [], named("qdts"), 10) == []
+    with pytest.raises(InputError, match="visits=0"):
+        run_searches(game, [], [], named("qdts"), 0)
