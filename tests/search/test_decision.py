@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qdts import load_game
-from qdts.search.decision import decide
+from qdts.search.decision import Decided, decide
 from qdts.search.options import named
 from qdts.search.searcher import Searcher
 from search.naive_evaluators import Hashed
@@ -19,27 +19,28 @@ HIGH = np.array([0.2, -0.3, -0.9, 0.3])
 PRIOR = np.array([0.2, 0.5, 0.1, 0.2])
 
 
-def moves(decision: str, scale: float = 1.0, **changes: float) -> tuple[list[float], list[float]]:
-    decided = decide(named("qdts", decision=decision, **changes), scale, VISITS, LOW, HIGH, PRIOR)
-    return decided.move.tolist(), decided.target.tolist()
+def decided(decision: str, scale: float = 1.0, **changes: float) -> Decided:
+    return decide(named("qdts", decision=decision, **changes), scale, VISITS, LOW, HIGH, PRIOR)
 
 
 def test_lcb_drops_what_can_not_be_best() -> None:
     """σ = c / √N. With c = 0.4: 0.1, 0.2, ∞ and 0.0447; the largest lower end is 0.0553, the second ends at −0.1."""
     expected = [16 / 96, 0, 0, 80 / 96]
-    assert moves("lcb", c_lcb=0.4) == (pytest.approx(expected), pytest.approx(expected))
+    for found in decided("lcb", c_lcb=0.4):
+        assert found == pytest.approx(expected)
     # With c = 2 the second reaches from −1.5 to 0.7 and stays. What was never visited has no weight, but stays, too.
-    assert moves("lcb", c_lcb=2.0)[0] == pytest.approx([0.16, 0.04, 0, 0.8])
+    assert decided("lcb", c_lcb=2.0).move == pytest.approx([0.16, 0.04, 0, 0.8])
     # c is in units of S.
-    assert moves("lcb", scale=5.0, c_lcb=0.4)[0] == pytest.approx([0.16, 0.04, 0, 0.8])
+    assert decided("lcb", scale=5.0, c_lcb=0.4).move == pytest.approx([0.16, 0.04, 0, 0.8])
     # With no σ at all the first still overlaps the last.
-    assert moves("lcb", c_lcb=0.0)[0] == pytest.approx(expected)
+    assert decided("lcb", c_lcb=0.0).move == pytest.approx(expected)
 
 
 def test_visits_and_most() -> None:
     counts = [0.16, 0.04, 0, 0.8]
-    assert moves("visits") == (pytest.approx(counts), pytest.approx(counts))
-    assert moves("most") == ([0, 0, 0, 1], pytest.approx(counts))
+    for found in (*decided("visits"), decided("most").target):
+        assert found == pytest.approx(counts)
+    assert decided("most").move.tolist() == [0, 0, 0, 1]
     tied = decide(named("qdts", decision="most"), 1.0, np.array([1, 3, 3]), LOW[:3], HIGH[:3], PRIOR[:3])
     assert tied.move.tolist() == [0, 1, 0]
 
@@ -47,8 +48,8 @@ def test_visits_and_most() -> None:
 def test_mirror() -> None:
     """π ∝ [P exp(η q)]^(1 / (1 + ηα)), q the middles divided by S."""
     weights = (PRIOR * np.exp(2.0 * (LOW + HIGH) / 2 / 4.0)) ** (1 / (1 + 2.0 * 0.3))
-    found = moves("mirror", scale=4.0, root_step=2.0, root_temperature=0.3)
-    assert found == (pytest.approx(weights / weights.sum()), pytest.approx(weights / weights.sum()))
+    for found in decided("mirror", scale=4.0, root_step=2.0, root_temperature=0.3):
+        assert found == pytest.approx(weights / weights.sum())
 
 
 @pytest.mark.parametrize("unvisited", ["child", "fpu"])

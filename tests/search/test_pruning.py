@@ -8,7 +8,7 @@ import pytest
 from qdts import InputError, load_game
 from qdts.games import Game
 from qdts.search.evaluator import ACT
-from qdts.search.forest import NODES, ROOT
+from qdts.search.forest import NODES, ROOT, Forest
 from qdts.search.options import Options, named
 from qdts.search.searcher import Searcher
 from search.naive_evaluators import Hashed
@@ -44,7 +44,7 @@ def test_a_kept_search_goes_on_as_the_twin_does(spec: str, name: str) -> None:
     game, kept = load_game(spec), 0
     for seed in range(4):
         searcher, twin = pair(game, OPTIONS[name], seed, 80)
-        beside = [a[1].copy() for a in searcher.forest]
+        beside = [getattr(searcher.forest, name)[1].copy() for name in Forest._fields]
         own = [n for n in twin.top.tree.acts.values() if n is not twin.top and n.settled]
         if not own:
             continue
@@ -53,7 +53,9 @@ def test_a_kept_search_goes_on_as_the_twin_does(spec: str, name: str) -> None:
         assert searcher.keep(0, node.vector)
         assert twin.keep(node.vector)
         assert compare(searcher, 0, twin) < before
-        assert all((a == b[1]).all() for a, b in zip(beside, searcher.forest, strict=True))
+        assert all(
+            (a == getattr(searcher.forest, name)[1]).all() for name, a in zip(Forest._fields, beside, strict=True)
+        )
         searcher.run(40)
         for _ in range(40):
             twin.visit()
@@ -68,7 +70,8 @@ def test_a_position_is_found_by_the_moves_that_led_there(spec: str) -> None:
     game = load_game(spec)
     for seed in range(3):
         searcher, twin = pair(game, named("puct"), seed, 120)
-        node, moves = twin.top, []
+        node = twin.top
+        moves: list[int] = []
         while not moves or node.kind != ACT:
             edge = max((e for e in node.edges if e.child is not None), key=lambda e: e.n)
             assert edge.child is not None

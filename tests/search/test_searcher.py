@@ -13,7 +13,7 @@ from qdts.kernels import Reals
 from qdts.rng import State
 from qdts.search.evaluator import ACT, SAMPLE, Answer, Evaluator, Query
 from qdts.search.evaluators import Playouts, Table, Uniform
-from qdts.search.forest import EDGES, NODES, PER_EDGE, PER_NODE, ROOT
+from qdts.search.forest import EDGES, NODES, PER_EDGE, PER_NODE, ROOT, VISITS
 from qdts.search.options import Options, named
 from qdts.search.run import run_searches
 from qdts.search.searcher import Searcher
@@ -49,8 +49,9 @@ def assert_same(one: Searcher, other: Searcher, s: int = 0) -> None:
 @cache
 def evaluator_of(name: str, spec: str) -> Evaluator:
     game = load_game(spec)
-    makers = {"uniform": Uniform, "playouts": Playouts, "table": lambda g: Table(uniform_policy(g), value_noise=0.1)}
-    return makers[name](game)
+    if name == "table":
+        return Table(uniform_policy(game), value_noise=0.1)
+    return Uniform(game) if name == "uniform" else Playouts(game)
 
 
 @pytest.mark.parametrize("name", ["uniform", "playouts", "table"])
@@ -185,6 +186,45 @@ def test_a_table_asked_about_what_it_lacks_is_an_error() -> None:
     for threads in (1, 2):
         with pytest.raises(InputError, match="play never gets to the act node"):
             run_searches(game, [view, broken], [player] * 2, named("qdts"), 20, evaluator=table, threads=threads)
+
+
+class Failing:
+    """An evaluator that fails at every seventh question."""
+
+    def __init__(self, inner: Evaluator) -> None:
+        self.inner, self.asked = inner, 0
+
+    def answer(self, query: Query, state: State) -> Answer:
+        self.asked += 1
+        if self.asked % 7 == 0:
+            raise KeyboardInterrupt
+        return self.inner.answer(query, state)
+
+
+@pytest.mark.parametrize("options", [named("qdts"), named("mmds", widen=True)])
+def test_a_search_goes_on_after_a_failure_as_if_nothing_had_been(options: Options) -> None:
+    game = load_game("leduc_poker")
+    views, players = zip(*(first_view(game, 8 + s) for s in range(3)), strict=True)
+    searcher = Searcher(game, views, players, options, Failing(Hashed(game, 1)), seeds=[5, 6, 7])
+    failures, over = 0, False
+    while not over:
+        try:
+            searcher.run(5)
+            over = searcher.forest.registers[:, VISITS].min() >= 30
+        except KeyboardInterrupt:
+            failures += 1
+    assert failures > 5
+    for s in range(3):
+        visits = int(searcher.forest.registers[s, VISITS])
+        assert_same(searcher, grown(game, options, Hashed(game, 1), slots=3, visits=visits), s)
+
+
+def test_a_result_needs_visits() -> None:
+    game = load_game("kuhn_poker")
+    view, player = first_view(game, 8)
+    searcher = Searcher(game, [view], [player], named("qdts"), Uniform(game))
+    with pytest.raises(InputError, match="expected visits"):
+        searcher.result(0)
 
 
 def test_no_searches_are_no_work() -> None:

@@ -8,7 +8,7 @@ import pytest
 from qdts import load_game
 from qdts.kernels import Reals
 from qdts.rng import State, seeded
-from qdts.search.evaluator import ACT, NOTHING, OPPONENT, Answer, Query
+from qdts.search.evaluator import ACT, NOTHING, OPPONENT, SAMPLE, Answer, Query
 from qdts.search.forest import ROOT
 from qdts.search.options import Options, named
 from qdts.search.searcher import Searcher
@@ -19,7 +19,9 @@ SPREAD = {
     (ACT, 0, NOTHING): (0.0, [0.0] * 3, PRIOR.tolist()),
     (OPPONENT, 0, NOTHING): (0.0, [-1.0, 0.0, 1.0], [1 / 3] * 3),
     (ACT, 1, NOTHING): (0.0, [0.0] * 3, [1 / 3] * 3),
-    **{("sample", 1, a): (0.0, [0.0] * 3, [1 / 3] * 3) for a in range(3)},
+    (SAMPLE, 1, 0): (0.0, [0.0] * 3, [1 / 3] * 3),
+    (SAMPLE, 1, 1): (0.0, [0.0] * 3, [1 / 3] * 3),
+    (SAMPLE, 1, 2): (0.0, [0.0] * 3, [1 / 3] * 3),
 }
 CHANGES = [{}, {"noise": 0.8}, {"prior_temperature": 3.0}, {"noise": 0.5, "prior_temperature": 0.3}]
 
@@ -44,10 +46,8 @@ def guided(prior: Reals, options: Options, seed: int) -> Reals:
 def test_where_all_overlap_the_raw_prior_mixes(changes: dict[str, float]) -> None:
     """The three rows are worth [−1, 1] each before any visit: whatever P' says, each visit adds P to W."""
     game = load_game("matrix_game")
-    answers = {k: v for k, v in SPREAD.items() if k[0] != "sample"}
-    answers |= {(1, 1, a): (0.0, [0.0] * 3, [1 / 3] * 3) for a in range(3)}
     options = named("qdts", eps_opponent=2.0, widen=True, c=0.001, estimate="prior", **changes)
-    searcher = Searcher(game, [game.initial()], [0], options, Written(answers), seeds=[3])
+    searcher = Searcher(game, [game.initial()], [0], options, Written(SPREAD), seeds=[3])
     visits = 400
     searcher.run(visits)
     f = searcher.forest

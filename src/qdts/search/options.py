@@ -71,7 +71,9 @@ class Options:
                 raise unknown(f"{name} of a search", getattr(self, name), words)
         for name, (low, high, text) in BOUNDS.items():
             value = getattr(self, name)
-            if not isinstance(value, Real) or isinstance(value, bool) or not low <= value <= high:  # a NaN fails, too
+            if (
+                not isinstance(value, Real) or isinstance(value, bool) or not low <= float(value) <= high
+            ):  # a NaN fails, too
                 raise InputError(f"{name}={value} is not possible for a search, expected {text}")
         if not isinstance(self.max_nodes, int):
             raise InputError(f"max_nodes={self.max_nodes} is not possible for a search, expected a whole number")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qdts.errors import InputError
 from qdts.games.game import Game
@@ -20,9 +21,11 @@ from qdts.search.forest import (
     CURRENT,
     DEPTH,
     EDGES,
+    EVALUATIONS,
     FULL,
     NODES,
     NONE,
+    PHASE,
     ROOT,
     STATUS,
     TARGET,
@@ -31,7 +34,7 @@ from qdts.search.forest import (
     grown,
     width,
 )
-from qdts.search.machine import DONE, GROW, LOST, PARKED, advance
+from qdts.search.machine import ASK, DONE, GROW, LOST, PARKED, advance
 from qdts.search.options import Options
 from qdts.search.pruning import find_view, plant, prune
 from qdts.search.result import Result
@@ -94,11 +97,17 @@ class Searcher:
             if (status == DONE).all():
                 return
             if (status == LOST).any():
+                self._take_back(np.flatnonzero(status == LOST))
                 s = int(np.argmax(status == LOST))
                 node = registers[s, CURRENT]
                 raise no_entry(self.game, int(self.forest.kind[s, node]), self.forest.vector[s, node])
-            for parked in np.flatnonzero(status == PARKED):
-                self._serve(int(parked))
+            parked = np.flatnonzero(status == PARKED)
+            for i in range(len(parked)):
+                try:
+                    self._serve(int(parked[i]))
+                except BaseException:
+                    self._take_back(parked[i:])
+                    raise
             if (status == GROW).any():
                 self._grow()
 
@@ -195,6 +204,16 @@ class Searcher:
         if query.kind in (ACT, SAMPLE):
             f.answer_prior[s, :count] = answer.prior
 
+    def _take_back(self, slots: NDArray[np.intp]) -> None:
+        """What these slots have asked is as if they had not, so that the search can go on after an error."""
+        f = self.forest
+        for s in slots:
+            node = f.registers[s, CURRENT]
+            f.registers[s, EDGES] = f.first[s, node]
+            f.registers[s, EVALUATIONS] -= 1
+            f.registers[s, PHASE] = ASK
+            f.first[s, node], f.degree[s, node] = NONE, 0
+
     def _player(self, s: int, node: int) -> int:
         owner, actor = int(self.forest.owner[s, node]), int(self.forest.actor[s, node])
         return owner if self.game.hidden else max(actor, 0)
@@ -216,6 +235,8 @@ class Searcher:
     def result(self, s: int) -> Result:
         """What slot s found at its root."""
         f = self.forest
+        if f.total[s, ROOT] == 0:
+            raise InputError(f"the search in slot {s} has chosen nothing at its root, expected visits before a result")
         k = 0 if self.game.hidden else int(f.actor[s, ROOT])
         of = slice(int(f.first[s, ROOT]), int(f.first[s, ROOT] + f.degree[s, ROOT]))
         first_play = f.v[s, ROOT, k] - self._settings.fpu

@@ -1,0 +1,47 @@
+"""What a search costs, as it goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from qdts.games.game import Game
+from qdts.kernels import Ints
+from qdts.search.evaluator import Evaluator
+from qdts.search.forest import DEEPEST, EVALUATIONS, NODES, TOUCHED, bytes_of
+from qdts.search.options import Options
+from qdts.search.searcher import Searcher
+
+
+class Cost(NamedTuple):
+    """What one search has cost from its beginning."""
+
+    visits: int
+    touched: int
+    """Nodes that visits came to, those of simulated players included."""
+    evaluations: int
+    nodes: int
+    deepest: int
+    """How many spawned trees were inside each other."""
+    bytes: int
+    """Memory of its arrays, room to grow included."""
+    seconds: float
+    """CPU time."""
+
+
+def costs(
+    game: Game, view: Ints, player: int, options: Options, evaluator: Evaluator, visits: Sequence[int], seed: int = 0
+) -> list[Cost]:
+    """The cost of one search after each of these numbers of visits, which rise."""
+    searcher = Searcher(game, [view], [player], options, evaluator, seeds=[seed])
+    found, done, seconds = [], 0, 0.0
+    for wanted in visits:
+        before = time.process_time()
+        searcher.run(wanted - done)
+        seconds += time.process_time() - before
+        done = wanted
+        r = searcher.forest.registers[0]
+        touched, evaluations, nodes, deepest = (int(r[i]) for i in (TOUCHED, EVALUATIONS, NODES, DEEPEST))
+        found.append(Cost(done, touched, evaluations, nodes, deepest, bytes_of(searcher.forest), seconds))
+    return found
