@@ -10,6 +10,7 @@ from qdts.games import Game
 from qdts.search.evaluator import ACT
 from qdts.search.forest import NODES, ROOT, Forest
 from qdts.search.options import Options, named
+from qdts.search.pruning import find_view
 from qdts.search.searcher import Searcher
 from search.naive_evaluators import Hashed
 from search.test_machine import compare, first_view
@@ -117,6 +118,27 @@ def test_a_view_that_was_never_reached_begins_anew() -> None:
         twin.visit()
     compare(searcher, 0, twin)
     assert searcher.result(0).visits.sum() == 50
+
+
+def test_a_root_that_lies_below_its_later_view_is_not_kept() -> None:
+    """No game here has views that leave the time open so far, so a link is bent by hand."""
+    game = load_game("leduc_poker")
+    searcher, twin = pair(game, named("qdts", share=True), 1, 80)
+    later = next(n for n in twin.top.tree.acts.values() if n is not twin.top and any(b.spawned for b in twin.nodes(n)))
+    f = searcher.forest
+    node = find_view(f, 0, later.vector)
+    left, seen = [node], {node}
+    while left:
+        n = left.pop()
+        below = [*f.child[0, f.first[0, n] :][: f.degree[0, n]], f.spawned[0, n]]
+        left += [int(b) for b in below if b >= 0 and b not in seen]
+        seen |= {int(b) for b in below if b >= 0}
+    spawning = next(n for n in sorted(seen) if f.spawned[0, n] >= 0)
+    f.spawned[0, spawning] = ROOT
+    assert not searcher.keep(0, later.vector)
+    assert searcher.forest.registers[0, NODES] == 1
+    searcher.run(10)
+    assert searcher.result(0).visits.sum() == 10
 
 
 def test_noise_is_drawn_anew_for_a_kept_root() -> None:

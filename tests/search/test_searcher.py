@@ -227,6 +227,16 @@ def test_a_result_needs_visits() -> None:
         searcher.result(0)
 
 
+def test_what_belongs_to_another_game_or_machine_is_refused() -> None:
+    game, other = load_game("kuhn_poker"), load_game("leduc_poker")
+    view, player = first_view(game, 8)
+    for evaluator in (Table(uniform_policy(other)), Uniform(other), Playouts(load_game("kuhn_poker(players=3)"))):
+        with pytest.raises(InputError, match="expected one for kuhn_poker"):
+            Searcher(game, [view], [player], named("qdts"), evaluator)
+    with pytest.raises(InputError, match="expected forest"):
+        Searcher(game, [view], [player], named("ismcts"), Uniform(game))
+
+
 def test_no_searches_are_no_work() -> None:
     game = load_game("kuhn_poker")
     assert run_searches(game, [], [], named("qdts"), 10) == []

@@ -81,7 +81,7 @@ class Table(Compiled):
     """P of a policy, and V, V_c and H that follow from it exactly, with errors on request.
 
     `value_noise` and `child_noise` are standard deviations in units of S; `belief_noise` is the L1 distance that H is
-    off by. An error depends on the query and the seed alone.
+    off by, as far as that is possible. An error depends on the query and the seed alone.
     """
 
     def __init__(

@@ -57,6 +57,10 @@ class Searcher:
         self, game: Game, views: Sequence[Ints], players: Sequence[int], options: Options, evaluator: Evaluator, *,
         seeds: Sequence[int] | None = None, threads: int = 1, first_nodes: int = FIRST_NODES,
     ) -> None:  # fmt: skip
+        if options.machine != "forest":
+            raise InputError(f"machine={options.machine} is not possible here, expected forest")
+        if isinstance(evaluator, Compiled) and evaluator.game.spec != game.spec:
+            raise InputError(f"the evaluator is for {evaluator.game.spec}, expected one for {game.spec}")
         self.game = game
         self.options = options
         self.evaluator = evaluator
