@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from qdts.cli import contestants, main, progress, races
+from qdts.cli import contestants, main, progress, races, search_races
 from qdts.cli.progress import Display
 from qdts.cli.strategy import first_rows
 from qdts.games.registry import family_names, find_family, load_game
@@ -65,7 +65,17 @@ def test_help_and_import_load_nothing_heavy() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["games"], ["solve"], ["policy"], ["check"], ["nashconv"], ["bench", "solve"], ["bench", "games"]],
+    [
+        [],
+        ["games"],
+        ["solve"],
+        ["policy"],
+        ["check"],
+        ["nashconv"],
+        ["bench", "solve"],
+        ["bench", "games"],
+        ["bench", "search"],
+    ],
 )
 def test_help_has_examples(command: list[str], capsys: Output) -> None:
     text = run_text(capsys, *command, "--help")
@@ -238,6 +248,8 @@ def check_failure(capsys: Output, arguments: list[str], *words: str) -> None:
         (["nashconv", "kuhn_poker", "--method", "sweep", "--memory", "0.000001"], ["1,073 bytes", "at least"]),
         (["nashconv", "kuhn_poker", "--policy", "no_such_file.npz"], ["no_such_file.npz"]),
         (["bench", "solve", "--repeats", "0"], ["--repeats"]),
+        (["bench", "search", "--game", "kuhn_poker", "--search", "uct"], ["uct", "kuhn_poker", "ismcts"]),
+        (["bench", "search", "--game", "nothing"], ["nothing", "--search"]),
     ],
     ids=lambda x: " ".join(x) if x else "",
 )
@@ -411,6 +423,29 @@ def test_bench_without_peers(capsys: Output, monkeypatch: pytest.MonkeyPatch) ->
     text = capsys.readouterr().out
     assert "not installed: make bench" in text
     assert "not known" in text
+
+
+@pytest.mark.parametrize(("game", "search", "peer"), [("kuhn_poker", "ismcts", True), ("tic_tac_toe", "uct", False)])
+def test_bench_of_one_search(
+    game: str, search: str, peer: bool, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_races, "is_installed", lambda _: peer)
+    monkeypatch.setattr(search_races, "SIMULATIONS", 50)
+    monkeypatch.setattr(races, "TURN_SECONDS", 0.001)
+    asked = ["bench", "search", "--game", game, "--search", search, "--repeats", "1"]
+    assert main([*asked, "--json"]) == 0
+    [row] = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["game"], row["search"], row["simulations"], row["network"], row["threads"]) == (
+        *(game, search),
+        *(50, "none", 1),
+    )
+    assert row["visits_per_second"] == row["entries"][0]["figure"] > 0
+    assert row["state"]
+    assert (row["entries"][1]["figure"] is not None) == peer
+    assert main(asked) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "50 simulations" in text
+    assert "network none" in text
 
 
 def test_bench_ratios() -> None:

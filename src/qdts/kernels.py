@@ -23,9 +23,10 @@ from typing import Any, TypeVar
 import llvmlite
 import numba
 import numpy as np
-from numba import config
+from numba import config, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.extending import typeof_impl
 from numpy.typing import NDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -69,6 +70,11 @@ def compiled(function: F, *, signature: Any = None, beside: Path | None = None, 
         return numba.njit(signature, cache=True, error_model="numpy", nogil=True, **options)(function)
     finally:
         config.CACHE_DIR = before
+
+
+def declare(kind: type, its_type: types.Type) -> None:
+    """Tell numba the type of all instances of a named tuple, which it would else work out at every call."""
+    typeof_impl.register(kind)(lambda _value, _context: its_type)
 
 
 def _helper(function: F, **options: bool) -> F:

@@ -25,6 +25,10 @@ GAMES_EXAMPLES = """[bold]Examples[/]
   qdts bench games
   qdts bench games --repeats 9 --json"""
 
+SEARCH_EXAMPLES = """[bold]Examples[/]
+  qdts bench search
+  qdts bench search --game leduc_poker --search ismcts --json"""
+
 app = typer.Typer(help="Measure speed, side by side with others.")
 
 
@@ -68,6 +72,23 @@ def games(
     _measure(rows, as_json)
 
 
+@app.command(epilog=SEARCH_EXAMPLES)
+def search(
+    game: Annotated[str | None, typer.Option(help="Only this game; with --search it may be any.")] = None,
+    name: Annotated[str | None, typer.Option("--search", help="Only this search.")] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Turns of each contestant; the median counts.")] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Searching: qdts and OpenSpiel's C++ bots on one thread, taking turns."""
+
+    def rows() -> Rows:
+        from qdts.cli import search_races
+
+        return search_races.rows(repeats, game, name)
+
+    _measure(rows, as_json)
+
+
 def _measure(rows: Callable[[], Rows], as_json: bool) -> None:
     """Measure row after row, then print all of them."""
     from rich.console import Console
@@ -98,6 +119,8 @@ def _show(screen: Console, row: Row) -> None:
 
     about = " · ".join(part for part in (row.game, row.algorithm, f"threads {row.threads}", row.unit) if part)
     screen.print(f"\n[bold]{row.name}[/]  {about}")
+    if row.circumstances:
+        screen.print(f"  {row.circumstances}", markup=False)
     grid = Table.grid(padding=(0, 2))
     for column in ("left", "right", "right", "left"):
         grid.add_column(justify=column)

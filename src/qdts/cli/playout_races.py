@@ -32,7 +32,7 @@ def rows(repeats: int) -> Iterator[tuple[str, Callable[[], Row]]]:
 
 def playouts(game: Game, repeats: int) -> Row:
     """Random games a second from the first decision."""
-    outcomes = _first_decision(game)
+    outcomes = first_decision(game)
     jobs: dict[str, Job] = {Ours.name: _our_job(game, outcomes)}
     if is_installed(OpenSpiel):
         with contextlib.suppress(InputError):  # it does not have the game
@@ -41,7 +41,7 @@ def playouts(game: Game, repeats: int) -> Row:
     return make_row("random playouts", game.spec, "", "playouts/s", CLOCK, entries, {OpenSpiel.name: WANTED})
 
 
-def _first_decision(game: Game) -> list[int]:
+def first_decision(game: Game) -> list[int]:
     """The outcomes of chance that lead to the first decision."""
     world, outcomes = game.initial(), []
     while game.mover(world) == CHANCE:

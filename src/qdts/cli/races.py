@@ -101,6 +101,11 @@ class Row:
     threads: int = 1
 
     @property
+    def circumstances(self) -> str:
+        """What a reader must know beside the figures, if anything."""
+        return ""
+
+    @property
     def ratios(self) -> dict[str, float]:
         """How many times better the first entry is than each of the others."""
         first = self.entries[0].figure
@@ -184,12 +189,12 @@ def measuring(game: str, repeats: int) -> Row:
     tree = game_tree(loaded)
     uniform = aligned(tree, uniform_policy(loaded))
     measure(tree, uniform)
-    jobs: dict[str, Job] = {Ours.name: lambda: _mean_seconds(lambda: measure(tree, uniform))}
+    jobs: dict[str, Job] = {Ours.name: lambda: mean_seconds(lambda: measure(tree, uniform))}
     for peer in PEERS:
         if is_installed(peer):
             solver = peer(game, "cfr+")
             solver.run(1)
-            jobs[peer.name] = lambda solver=solver: _mean_seconds(solver.nash_conv)  # type: ignore[misc]
+            jobs[peer.name] = lambda solver=solver: mean_seconds(solver.nash_conv)  # type: ignore[misc]
     clock = "from a table of probabilities to the figure, without building the game"
     return make_row("NashConv of a policy", game, "best response", "s", clock, race(jobs, repeats), {LiteEFG.name: 50})
 
@@ -287,7 +292,7 @@ def seconds_of(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def _mean_seconds(work: Callable[[], object]) -> float:
+def mean_seconds(work: Callable[[], object]) -> float:
     """CPU time of some work, the mean over a turn."""
     times, seconds = 0, 0.0
     while seconds < TURN_SECONDS:

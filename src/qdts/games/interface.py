@@ -26,7 +26,7 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.core.typing.templates import Signature
 
 from qdts.errors import InputError
-from qdts.kernels import compiled
+from qdts.kernels import compiled, declare
 
 UNKNOWN = -1
 """A slot that the owner of a view does not know."""
@@ -142,6 +142,8 @@ class Kernels(NamedTuple):
 
 KernelsType = types.NamedTuple([types.FunctionType(s) for s in SIGNATURES.values()], Kernels)
 """The numba type of `Kernels`: the same for every game, so an engine that takes it compiles once."""
+
+declare(Kernels, KernelsType)
 
 RulesType = types.Array(int64, 1, "C", readonly=True)
 """The numba type of `Game.rules`."""

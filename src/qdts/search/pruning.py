@@ -11,7 +11,7 @@ from numba import boolean, int64, types
 from numpy.typing import NDArray
 
 from qdts.kernels import Ints, kernel
-from qdts.pointers import pointer
+from qdts.pointers import element
 from qdts.search.evaluator import ACT
 from qdts.search.forest import (
     DEEPEST,
@@ -109,14 +109,14 @@ def plant(forest: Forest, settings: Settings, s: int, view: Ints, player: int) -
     """Begin a search in a slot, whatever was there; only its random stream goes on."""
     slot = slot_of(forest, s)
     clear(slot)
-    new_node(slot, settings, ACT, pointer(view, 0), player if settings.hidden else NONE, player, NONE)
+    new_node(slot, settings, ACT, element(view, 0), player if settings.hidden else NONE, player, NONE)
 
 
 @kernel(int64(ForestType, int64, int64[::1]))
 def find_view(forest: Forest, s: int, view: Ints) -> int:
     """The ACT node of a view in the tree of a search's root, or NONE."""
     slot = slot_of(forest, s)
-    return slot.table[place_of(slot, pointer(view, 0), ROOT)] - 1
+    return slot.table[place_of(slot, element(view, 0), ROOT)] - 1
 
 
 @kernel(boolean(ForestType, SettingsType, int64, int64))

@@ -10,6 +10,7 @@ from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL
 from qdts.kernels import Ints
+from qdts.search.bandit import bandit_search
 from qdts.search.evaluator import Evaluator
 from qdts.search.evaluators import Uniform
 from qdts.search.options import Options
@@ -38,9 +39,25 @@ def run_searches(
     if visits < 1:
         raise InputError(f"visits={visits} is not possible for a search, expected at least 1")
     seeds = range(len(views)) if seeds is None else seeds
+    if options.machine == "bandit":
+        return bandit_search(game, views, players, options, visits, seeds, threads, report=_summed(report))
     searcher = Searcher(game, views, players, options, evaluator or Uniform(game), seeds=seeds, threads=threads)
     searcher.run(visits, report)
     return [searcher.result(s) for s in range(len(views))]
+
+
+def _summed(report: Report | None) -> Report | None:
+    """A report of visits so far from one of visits in each slice."""
+    if report is None:
+        return None
+    tell, made = report, 0
+
+    def add(visits: int) -> None:
+        nonlocal made
+        made += visits
+        tell(made)
+
+    return add
 
 
 def verify_view(game: Game, view: Ints, player: int) -> None:

@@ -62,9 +62,14 @@ SettingsType = types.NamedTuple([int64 if f in _INTS else float64 for f in Setti
 TIE = 1e-9
 
 
+def scale_of(game: Game) -> float:
+    """S: half the range of a game's returns, and 1 where all are the same."""
+    return (game.max_return - game.min_return) / 2 or 1.0
+
+
 def settings_of(game: Game, options: Options) -> Settings:
     """What the kernels get to know of a search of this game."""
-    scale = (game.max_return - game.min_return) / 2 or 1.0
+    scale = scale_of(game)
     return Settings(
         hidden=int(game.hidden),
         players=game.players,

@@ -286,14 +286,20 @@ def _fault(game: Game, machine: Machine, status: int) -> InputError:
     return InputError(f"{game.spec}: a history is longer than max_depth={game.max_depth} at {where}")
 
 
-@kernel(int64(int64[::1], int64))
-def hash_view(view: Ints, seed: int) -> int:
-    """A hash of 63 bits; seeds give independent ones."""
+@kernel()
+def hash_slots(view: Ints, size: int, seed: int) -> int:
+    """A hash of 63 bits of the first slots; seeds give independent ones."""
     h = np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
-    for i in range(view.shape[0]):
+    for i in range(size):
         h = (h ^ np.uint64(view[i])) * np.uint64(0xFF51AFD7ED558CCD)
         h ^= h >> np.uint64(32)
     return int(h >> np.uint64(1))
+
+
+@kernel(int64(int64[::1], int64))
+def hash_view(view: Ints, seed: int) -> int:
+    """A hash of 63 bits; seeds give independent ones."""
+    return hash_slots(view, view.shape[0], seed)
 
 
 @kernel(int64(int64[:, ::1], types.int32[::1], int64[::1]))

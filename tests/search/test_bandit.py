@@ -1,0 +1,210 @@
+"""The bandit machine against its twin, and what its results may not depend on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from qdts import Game, InputError, load_game
+from qdts.games import defaults, kuhn_poker
+from qdts.games.interface import CHANCE, compile_rules, rule
+from qdts.kernels import Ints
+from qdts.search.bandit import Bandit, bandit_search
+from qdts.search.fit import options_for
+from qdts.search.options import Options, named
+from qdts.search.result import Result
+from search.bandit_twin import BanditTwin
+
+TWINS = [
+    # game, seeds, visits
+    ("kuhn_poker", 20, 200),
+    ("kuhn_poker(players=3)", 20, 200),
+    ("leduc_poker", 20, 200),
+    ("liars_dice(numdice=2,dice_sides=3)", 20, 200),
+    ("liars_dice(split=true)", 20, 200),
+    ("goofspiel(num_cards=3)", 20, 200),
+    ("phantom_ttt", 20, 200),
+    ("tic_tac_toe", 20, 200),
+    ("connect_four", 10, 200),
+    ("pig", 2, 100),
+    ("pig(players=3,horizon=9,winscore=4,diceoutcomes=3)", 20, 200),
+    ("hearts", 2, 40),
+]
+
+
+def name_for(game: Game) -> str:
+    return "ismcts" if game.hidden else "uct"
+
+
+def some_root(game: Game, seed: int) -> tuple[Ints, int]:
+    """A view at its owner's turn, some random moves into a game."""
+    rng = np.random.default_rng(seed)
+    while True:
+        world, moves = game.initial(), int(rng.integers(0, 4))
+        while (mover := game.mover(world)) == CHANCE or (mover >= 0 and moves > 0):
+            if mover == CHANCE:
+                outcomes, p = zip(*game.chance(world), strict=True)
+                world = game.step(world, int(rng.choice(outcomes, p=p)))
+            else:
+                world = game.step(world, int(rng.choice(game.legal(world))))
+                moves -= 1
+        if mover >= 0:
+            return game.view(world, mover), mover
+
+
+def assert_same_tree(bandit: Bandit, twin: BanditTwin) -> None:
+    tree, number = bandit.tree, {id(node): k for k, node in enumerate(twin.nodes)}
+    assert bandit.results()[0].nodes == len(twin.nodes)
+    for k, node in enumerate(twin.nodes):
+        assert np.array_equal(tree.views[k], node.view)
+        assert tree.mover[k] == node.mover
+        assert (tree.parent[k], tree.action[k]) == (number[id(node.parent)] if node.parent else 0, node.action)
+        edges = slice(tree.first[k], tree.first[k] + tree.width[k])
+        expected = sorted(node.edges.items())
+        assert tree.edge_action[edges].tolist() == [action for action, _ in expected]
+        assert tree.visits[edges].tolist() == [edge.N for _, edge in expected]
+        assert (tree.passes[k] - tree.missed[edges]).tolist() == [edge.N_avail for _, edge in expected]
+        assert tree.total[edges] == pytest.approx([edge.W for _, edge in expected], abs=1e-12)
+    assert int(bandit.slots.state[0]) == twin.stream.state
+
+
+def assert_same(one: Result, other: Result) -> None:
+    for name in ("actions", "visits", "q_lo", "q_hi", "prior", "move", "target", "nodes", "full"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+def single(game: Game, seed: int, visits: int, capacity: int = 1 << 14, **changes: int) -> tuple[Bandit, BanditTwin]:
+    """A search and its twin, both run."""
+    view, player = some_root(game, seed)
+    options = named(name_for(game), **changes)
+    bandit = Bandit(game, [view], [player], options, visits, [seed], capacity)
+    while not bandit.done:
+        bandit.run(visits)
+    twin = BanditTwin(game, view, player, options.c, seed, options.max_nodes)
+    twin.run(visits)
+    return bandit, twin
+
+
+@pytest.mark.parametrize(("spec", "seeds", "visits"), TWINS, ids=[t[0] for t in TWINS])
+def test_equal_to_the_twin_node_by_node(spec: str, seeds: int, visits: int) -> None:
+    game = load_game(spec)
+    for seed in range(seeds):
+        assert_same_tree(*single(game, seed, visits))
+
+
+@pytest.mark.parametrize("spec", ["connect_four", "phantom_ttt", "leduc_poker"])
+def test_a_tree_grows_out_of_any_room(spec: str) -> None:
+    bandit, twin = single(load_game(spec), 3, 300, capacity=1)
+    assert len(bandit.tree.mover) > 1
+    assert_same_tree(bandit, twin)
+
+
+@pytest.mark.parametrize("spec", ["tic_tac_toe", "phantom_ttt"])
+@pytest.mark.parametrize("max_nodes", [1, 7])
+def test_beyond_the_cap_it_goes_on_without_growing(spec: str, max_nodes: int) -> None:
+    bandit, twin = single(load_game(spec), 1, 200, max_nodes=max_nodes)
+    assert_same_tree(bandit, twin)
+    [result] = bandit.results()
+    assert (result.nodes, result.full, result.visits.sum()) == (max_nodes, True, 200)
+
+
+def test_a_tree_that_stays_below_the_cap_is_not_full() -> None:
+    bandit, _ = single(load_game("kuhn_poker"), 0, 200, max_nodes=100)
+    assert not bandit.results()[0].full
+
+
+@pytest.mark.parametrize("spec", ["leduc_poker", "connect_four", "pig(horizon=10,winscore=5,diceoutcomes=3)"])
+def test_neither_batch_nor_threads_nor_slices_change_a_result(spec: str) -> None:
+    game, count = load_game(spec), 64
+    roots = [some_root(game, seed) for seed in range(count)]
+    views, players, seeds = [v for v, _ in roots], [p for _, p in roots], list(range(count))
+    options = named(name_for(game))
+    together = bandit_search(game, views, players, options, 300, seeds)
+    threaded = bandit_search(game, views, players, options, 300, seeds, threads=2)
+    for k in (0, 31, 63):
+        [alone] = bandit_search(game, views[k : k + 1], players[k : k + 1], options, 300, seeds[k : k + 1])
+        assert_same(together[k], alone)
+    sliced = Bandit(game, views, players, options, 300, seeds)
+    while not sliced.done:
+        assert 0 < sliced.run(170) <= 170
+    for one, two, three in zip(together, threaded, sliced.results(), strict=True):
+        assert_same(one, two)
+        assert_same(one, three)
+
+
+def test_a_seed_decides_everything() -> None:
+    game = load_game("leduc_poker")
+    view, player = some_root(game, 0)
+    one, again, other = bandit_search(game, [view] * 3, [player] * 3, named("ismcts"), 500, [7, 7, 8])
+    assert_same(one, again)
+    assert not np.array_equal(one.q_lo, other.q_lo)
+
+
+def test_what_a_result_says() -> None:
+    game = load_game("connect_four")
+    reports: list[int] = []
+    [result] = bandit_search(game, [game.initial()], [0], named("uct"), 500, [1], report=reports.append)
+    assert result.actions.tolist() == list(range(7))
+    assert result.visits.sum() == sum(reports) == 500
+    assert np.array_equal(result.q_lo, result.q_hi)
+    assert result.prior.tolist() == [1 / 7] * 7
+    assert result.target == pytest.approx(result.visits / 500)
+    assert result.move[np.argmax(result.visits)] == 1.0
+    [few] = bandit_search(game, [game.initial()], [0], named("uct"), 3, [1])
+    assert sorted(few.visits) == [0, 0, 0, 0, 1, 1, 1]
+    seen = few.visits > 0
+    assert few.q_lo[~seen] == pytest.approx(few.q_lo[seen].mean())
+
+
+def test_no_roots_no_results() -> None:
+    assert bandit_search(load_game("kuhn_poker"), [], [], named("ismcts"), 5, []) == []
+
+
+@rule
+def legal(rules: Ints, world: Ints, actions: Ints) -> int:
+    """Nothing may be done."""
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"max_depth": 2}, "longer than max_depth"),
+        ({"kernels": {"legal": legal}}, "no legal action"),
+        ({"kernels": {"values": defaults.values}}, "can't be filled"),
+    ],
+    ids=lambda x: x if isinstance(x, str) else "",
+)
+def test_a_game_that_breaks_its_promises_is_told(changes: dict[str, Any], words: str) -> None:
+    game = load_game("kuhn_poker")
+    view, player = some_root(game, 0)
+    if "kernels" in changes:
+        changes = {"kernels": compile_rules(vars(kuhn_poker) | changes["kernels"])}
+    with pytest.raises(InputError, match=words):
+        bandit_search(replace(game, **changes), [view], [player], named("ismcts"), 100, [1])
+
+
+def test_wrong_input_is_told() -> None:
+    game = load_game("kuhn_poker")
+    view, player = some_root(game, 0)
+    world = game.step(game.step(game.initial(), 0), 1)
+
+    def refused(*words: str, options: Options = named("ismcts"), **changes: object) -> None:  # noqa: B008
+        asked = {"views": [view], "players": [player], "options": options, "visits": 10, "seeds": [1]} | changes
+        with pytest.raises(InputError) as error:
+            bandit_search(game, **asked)  # type: ignore[arg-type]
+        assert all(word in str(error.value) for word in words), str(error.value)
+
+    refused("visits=0", "at least 1", visits=0)
+    refused("threads=0", "at least 1", threads=0)
+    refused("forest", "uct or ismcts", options=named("qdts"))
+    refused("player 1", "not to move", views=[game.view(world, 1)], players=[1])
+    refused("can't know", "player 0", views=[world], players=[0])
+    refused("2 seeds", seeds=[1, 2])
+    with pytest.raises(InputError, match=r"uct .* kuhn_poker .* ismcts"):
+        options_for(game, "uct")
+    assert options_for(game, "ismcts", c=2.0).c == 2.0
+    assert options_for(load_game("tic_tac_toe"), "uct") == named("uct")
