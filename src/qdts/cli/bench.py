@@ -101,7 +101,8 @@ def _measure(rows: Callable[[], Rows], as_json: bool) -> None:
             status.update(f"measuring: {name}")
             measured.append(measure())
     if as_json:
-        print_json({"machine": about, "rows": [_as_data(row) for row in measured]})
+        rows_data = [_as_data(row) for row in measured]
+        print_json({**(rows_data[0] if len(rows_data) == 1 else {}), "machine": about, "rows": rows_data})
         return
     screen = console()
     screen.print(", ".join(f"{key} {value}" for key, value in about.items()), style="dim")

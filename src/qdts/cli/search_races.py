@@ -1,13 +1,15 @@
 """The rows of `qdts bench search`: simulations a second at the first decision, ours beside OpenSpiel's C++ bots.
 
-All search the same position with the same number of simulations and the same constant of exploration. Theirs evaluate a
-new node by one random playout, as ours do.
+All search the same position. The bandit does as many simulations as they do, with the same constant of exploration and
+one random playout at each new node. The forest makes fewer visits, each of which touches many nodes, with a table of
+the uniform policy where the game can be enumerated; its peer is their bot for the same kind of game.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,12 +21,24 @@ from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.openspiel import find_openspiel
 from qdts.games.registry import load_game
-from qdts.search.bandit import bandit_search
+from qdts.search.evaluator import Evaluator
+from qdts.search.evaluators import Table, Uniform
 from qdts.search.fit import options_for
-from qdts.search.options import Options
+from qdts.search.options import Options, named
+from qdts.search.run import run_searches
 from qdts.search.settings import scale_of
+from qdts.solving.policy import uniform_policy
+from qdts.solving.tree import enumerate_game
 
 SIMULATIONS = 20_000
+"""Of the bandit, and of OpenSpiel's bots."""
+VISITS = 1_000
+"""Of the forest."""
+SLOTS = 64
+"""Searches side by side in the race of threads."""
+WANTED_THREADS = 1.7
+SMALL = 1_000_000
+"""Up to so many histories a table is made."""
 CLOCK = (
     "whole searches, each with a new tree, up to the root's distribution, without loading the game and without the way "
     "to the position"
@@ -35,6 +49,7 @@ WANTED = {
     ("leduc_poker", "ismcts"): 3.0,
     ("tic_tac_toe", "uct"): 2.0,
     ("connect_four", "uct"): 8.0,
+    ("leduc_poker", "qdts"): 0.1,
 }
 """How many times OpenSpiel's speed ours should be, by game and search."""
 
@@ -66,6 +81,8 @@ def rows(repeats: int, game: str | None, search: str | None) -> Iterator[tuple[s
         raise InputError(f"no target has game={game} and search={search}: give both, --game and --search")
     for spec, name in asked:
         yield f"{name} on {spec}", lambda spec=spec, name=name: searching(load_game(spec), name, repeats)  # type: ignore[misc]
+    if game is None and search is None:
+        yield "2 threads", lambda: threading(load_game("leduc_poker"), "qdts", repeats)
 
 
 def searching(game: Game, search: str, repeats: int) -> SearchRow:
@@ -75,7 +92,7 @@ def searching(game: Game, search: str, repeats: int) -> SearchRow:
     jobs: dict[str, Job] = {Ours.name: _our_job(game, options, outcomes)}
     if is_installed(OpenSpiel):
         with contextlib.suppress(InputError):  # it does not have the game, or can't search it
-            jobs[OpenSpiel.name] = _their_job(game, search, options, outcomes)
+            jobs[OpenSpiel.name] = _their_job(game, outcomes)
     shown = {OpenSpiel.name} if not is_installed(OpenSpiel) else set()
     entries = [e for e in race(jobs, repeats) if e.who in shown | {*jobs}]
     times = WANTED.get((game.spec, search))
@@ -85,8 +102,61 @@ def searching(game: Game, search: str, repeats: int) -> SearchRow:
         search=search,
         visits_per_second=entries[0].figure,
         state=game.layout.write(_root(game, outcomes)[0]),
-        simulations=SIMULATIONS,
+        simulations=SIMULATIONS if options.machine == "bandit" else VISITS,
+        network=_network(game, options),
     )
+
+
+def threading(game: Game, search: str, repeats: int) -> SearchRow:
+    """Visits a second of many searches side by side, on two threads and on one."""
+    options, outcomes = options_for(game, search), first_decision(game)
+    evaluator = _evaluator(game, options)
+    view, player = _root(game, outcomes)
+
+    def job(threads: int) -> Job:
+        def search_all() -> object:
+            return run_searches(
+                game, [view] * SLOTS, [player] * SLOTS, options, VISITS, evaluator=evaluator, threads=threads
+            )
+
+        def run() -> float:
+            start = time.perf_counter()
+            search_all()
+            return SLOTS * VISITS / (time.perf_counter() - start)
+
+        search_all()
+        return run
+
+    entries = race({"2 threads": job(2), "1 thread": job(1)}, repeats)
+    clock = f"{SLOTS} searches side by side, by the clock on the wall, with new trees; without loading the game"
+    row = make_row(
+        f"{search}, {SLOTS} slots", game.spec, "", "visits/s", clock, entries[:2], {"1 thread": WANTED_THREADS}
+    )
+    return SearchRow(
+        **{**vars(row), "threads": 2},
+        search=search,
+        visits_per_second=entries[0].figure,
+        state=game.layout.write(view),
+        simulations=VISITS,
+        network=_network(game, options),
+    )
+
+
+def _evaluator(game: Game, options: Options) -> Evaluator | None:
+    """A table of the uniform policy for the forest where the game is small, else nothing that needs one."""
+    if options.machine == "bandit":
+        return None
+    try:
+        enumerate_game(game, limit=SMALL)
+    except InputError:
+        return Uniform(game)
+    return Table(uniform_policy(game))
+
+
+def _network(game: Game, options: Options) -> str:
+    """What answers the queries of a search, in words."""
+    evaluator = _evaluator(game, options)
+    return "none" if evaluator is None else f"none ({type(evaluator).__name__.lower()} evaluator)"
 
 
 def _root(game: Game, outcomes: list[int]) -> tuple[Any, int]:
@@ -99,28 +169,30 @@ def _root(game: Game, outcomes: list[int]) -> tuple[Any, int]:
 
 def _our_job(game: Game, options: Options, outcomes: list[int]) -> Job:
     view, player = _root(game, outcomes)
-    seeds = itertools.count()
+    seeds, evaluator = itertools.count(), _evaluator(game, options)
+    visits = SIMULATIONS if options.machine == "bandit" else VISITS
 
     def search() -> object:
-        return bandit_search(game, [view], [player], options, SIMULATIONS, [next(seeds)])
+        return run_searches(game, [view], [player], options, visits, evaluator=evaluator, seeds=[next(seeds)])
 
     search()
-    return lambda: SIMULATIONS / mean_seconds(search)
+    return lambda: visits / mean_seconds(search)
 
 
-def _their_job(game: Game, search: str, options: Options, outcomes: list[int]) -> Job:
+def _their_job(game: Game, outcomes: list[int]) -> Job:
     import pyspiel
 
     theirs = find_openspiel(game.spec)
     state = theirs.new_initial_state()
     for outcome in outcomes:
         state.apply_action(outcome)
-    seeds, c = itertools.count(1), options.c * scale_of(game)
+    name = "ismcts" if game.hidden else "uct"
+    seeds, c = itertools.count(1), named(name).c * scale_of(game)
 
     def run() -> object:
         seed = next(seeds)
         evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
-        if search == "ismcts":
+        if game.hidden:
             return pyspiel.ISMCTSBot(seed, evaluator, c, SIMULATIONS).step_with_policy(state)
         return pyspiel.MCTSBot(theirs, evaluator, c, SIMULATIONS, 1000, False, seed, False).mcts_search(state)
 
