@@ -203,15 +203,13 @@ def allocate(game: Game, slots: int, nodes: int, edges: int, depth: int = 64) ->
     return Forest(*(np.zeros((slots, *tails[f]), kinds.get(f, np.float64)) for f in Forest._fields))
 
 
-def grown(game: Game, forest: Forest, nodes: int, edges: int, depth: int) -> Forest:
-    """The same trees with more room."""
-    new = allocate(game, len(forest.registers), nodes, edges, depth)
+def carry_over(forest: Forest, into: Forest, first: int, last: int) -> None:
+    """Copy the trees of some slots to where there is more room."""
     for name in Forest._fields:
-        old, into = getattr(forest, name), getattr(new, name)
+        old, new = getattr(forest, name)[first:last], getattr(into, name)[first:last]
         if name != "table":
-            into[tuple(slice(n) for n in old.shape)] = old
-    rehash(new)
-    return new
+            new[tuple(slice(n) for n in old.shape)] = old
+    rehash(into, first, last)
 
 
 def table_size(nodes: int) -> int:
@@ -281,10 +279,10 @@ def enter_table(slot: Slot, node: int) -> None:
         slot.table[place_of(slot, vector_of(slot, node), -1 - slot.owner[node])] = node + 1
 
 
-@kernel(types.void(ForestType))
-def rehash(forest: Forest) -> None:
-    """Fill empty hash tables with the nodes that there are."""
-    for s in range(forest.registers.shape[0]):
+@kernel(types.void(ForestType, int64, int64))
+def rehash(forest: Forest, first: int, last: int) -> None:
+    """Fill the empty hash tables of some slots with the nodes that there are."""
+    for s in range(first, last):
         slot = slot_of(forest, s)
         for node in range(slot.registers[NODES]):
             enter_table(slot, node)

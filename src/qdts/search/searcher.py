@@ -31,7 +31,7 @@ from qdts.search.forest import (
     TARGET,
     VISITS,
     allocate,
-    grown,
+    carry_over,
     width,
 )
 from qdts.search.machine import ASK, DONE, GROW, LOST, PARKED, advance
@@ -43,6 +43,8 @@ from qdts.search.settings import settings_of
 QUOTA = 256
 """Visits that a slot makes between two looks at progress and Ctrl-C."""
 SUM_TOLERANCE = 1e-6
+SURE_NODES = 1 << 16
+"""Up to here a slot that grows gets room for a node a visit at once: a search makes that many and more."""
 FIRST_NODES = 64
 """Nodes that a slot has room for at first."""
 
@@ -93,7 +95,7 @@ class Searcher:
         registers = self.forest.registers
         registers[:, TARGET] = registers[:, VISITS] + visits
         while True:
-            self._advance()
+            self._on_threads(self._advance)
             registers = self.forest.registers
             if report is not None:
                 report(int(registers[:, VISITS].sum()))
@@ -162,30 +164,36 @@ class Searcher:
         plant(self.forest, self._settings, s, view, player)
         return False
 
-    def _advance(self) -> None:
+    def _on_threads(self, work: Callable[[int, int], None]) -> None:
+        """Do something with all slots, each thread with a range of them."""
         slots, threads = len(self.forest.registers), max(1, min(self.threads, len(self.forest.registers)))
         cuts = [slots * t // threads for t in range(threads + 1)]
-
-        def part(t: int) -> None:
-            advance(
-                self.game.kernels, self._playout, self.game.rules, self.forest, self._settings, self._book,
-                self._number, cuts[t], cuts[t + 1], QUOTA,
-            )  # fmt: skip
-
         if threads == 1:
-            part(0)
+            work(0, slots)
         else:
             with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(part, range(threads)))
+                list(pool.map(work, cuts[:-1], cuts[1:]))
+
+    def _advance(self, first: int, last: int) -> None:
+        advance(
+            self.game.kernels, self._playout, self.game.rules, self.forest, self._settings, self._book, self._number,
+            first, last, QUOTA,
+        )  # fmt: skip
 
     def _grow(self) -> None:
         f = self.forest
         nodes, edges = f.kind.shape[1], f.choice.shape[1]
         used = f.registers.max(0)
-        more_nodes = min(2 * nodes, self.options.max_nodes) if 2 * int(used[NODES]) > nodes else nodes
-        more_edges = 2 * edges if 2 * (int(used[EDGES]) + width(self.game)) > edges else edges
+        visits_left = int((f.registers[:, TARGET] - f.registers[:, VISITS]).max())
+        enough = min(max(2 * nodes, visits_left), SURE_NODES) if nodes < SURE_NODES else 2 * nodes
+        more_nodes = min(enough, self.options.max_nodes) if 2 * int(used[NODES]) > nodes else nodes
+        more_edges = max(2 * edges, 2 * more_nodes) if 2 * (int(used[EDGES]) + width(self.game)) > edges else edges
         depth = f.stack.shape[1]
-        self.forest = grown(self.game, f, more_nodes, more_edges, 2 * depth if used[DEPTH] == depth else depth)
+        larger = allocate(
+            self.game, len(f.registers), more_nodes, more_edges, 2 * depth if used[DEPTH] == depth else depth
+        )
+        self._on_threads(lambda first, last: carry_over(f, larger, first, last))
+        self.forest = larger
 
     def _serve(self, s: int) -> None:
         """Have the node that a slot is parked at evaluated outside."""
