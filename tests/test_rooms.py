@@ -16,6 +16,7 @@ ORDER = [
     {"games"},
     {"solving"},
     {"search"},
+    {"play"},
     {"testing"},
     {"cli", "__main__", "__init__"},
 ]

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from qdts.cli import bench, check, games, nashconv, policy, solve
+from qdts.cli import bench, check, evaluate, games, match, nashconv, policy, search, solve
 from qdts.errors import InputError
 
 WRONG_INPUT = 2
@@ -29,6 +29,9 @@ app = typer.Typer(
     "  qdts policy leduc.npz                          look at it again\n"
     "  qdts check ./my_game.py                        is a game of your own in order?\n"
     "  qdts nashconv 'liars_dice(numdice=2)'          measure uniform play, or --policy FILE\n"
+    "  qdts search leduc_poker --policy leduc.npz     one decision by search\n"
+    "  qdts evaluate leduc_poker --policy leduc.npz   how well that search plays\n"
+    "  qdts match leduc_poker ismcts:500 leduc.npz    one player against another\n"
     "  qdts solve 'liars_dice(dice_sides=4)' --json   the same for a program\n\n"
     "Exit codes: 0 done, 1 a law is broken (qdts check), 2 input that can be corrected, 130 stopped by Ctrl-C.",
 )
@@ -37,6 +40,9 @@ app.command(epilog=solve.EXAMPLES)(solve.solve)
 app.command(epilog=policy.EXAMPLES)(policy.policy)
 app.command(epilog=check.EXAMPLES)(check.check)
 app.command(epilog=nashconv.EXAMPLES)(nashconv.nashconv)
+app.command(epilog=search.EXAMPLES)(search.search)
+app.command(epilog=evaluate.EXAMPLES)(evaluate.evaluate)
+app.command(epilog=match.EXAMPLES)(match.match)
 app.add_typer(bench.app, name="bench")
 
 
@@ -45,7 +51,7 @@ def root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
-    """Games with hidden information: their rules, and how to solve them exactly."""
+    """Games with hidden information: their rules, solving them exactly, searching and playing."""
     if version:
         from importlib.metadata import version as installed
 

@@ -1,0 +1,109 @@
+"""`qdts search`: one search from a state, and what it found."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qdts.cli import found
+from qdts.cli.bar import bar
+from qdts.cli.output import console, print_json
+from qdts.errors import InputError
+
+EXAMPLES = """[bold]Examples[/]
+  qdts search leduc_poker --visits 1000
+  qdts search leduc_poker --state 'deal Ks, deal Qh, Raise' --policy leduc.npz --tree
+  qdts search kuhn_poker --state 'turn=2 bettor=- cards=J? bets=--' --json
+  qdts search connect_four --search uct --state 'd d c' --visits 5000
+  qdts search leduc_poker --option eps_sample=0.05 --option c=0.2
+
+docs/search.md says what every option does."""
+
+GAME_HELP = "A name, with parameters in brackets: see [bold]qdts games[/]."
+SEARCH_HELP = "puct, a-ismcts, qdts, mmds, uct, ismcts; with options in brackets, qdts[[c=0.2]]."
+OPTION_HELP = "Change one thing of the search, c=0.2 for instance; may be given several times."
+POLICY_HELP = "A policy file: the search knows P, V and H that follow from it. Without one it knows nothing."
+THREADS_HELP = "Threads to search with; the result is the same."
+
+
+def search(
+    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    state: Annotated[
+        str | None,
+        typer.Option(
+            help="A view as [bold]qdts search[/] prints it, or the moves from the start (names or numbers). "
+            "Without it: the first decision.",
+            show_default=False,
+        ),
+    ] = None,
+    search: Annotated[str, typer.Option(help=SEARCH_HELP)] = "qdts",
+    visits: Annotated[int, typer.Option(min=1, help="Visits of the root.")] = 200,
+    policy: Annotated[Path | None, typer.Option(help=POLICY_HELP, show_default=False)] = None,
+    option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP, show_default=False)] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the search's random stream.")] = 0,
+    tree: Annotated[bool, typer.Option("--tree", help="Show the top of the search's trees.")] = False,
+    depth: Annotated[int, typer.Option(min=1, max=12, help="How deep --tree goes.")] = 3,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Search from one state: visits, values and priors of its actions, and what is believed of the holes."""
+    from qdts.games.registry import load_game
+    from qdts.play.seats import evaluator_for
+    from qdts.play.state import read_state
+    from qdts.search.holes import first_belief
+    from qdts.search.name import read_search
+    from qdts.search.reader import read_tree
+    from qdts.search.run import run_searches
+    from qdts.search.searcher import Searcher
+    from qdts.solving.policy import load_policy
+
+    text = with_options(search, option)
+    loaded = load_game(game)
+    options = read_search(loaded, text)
+    if tree and options.machine == "bandit":
+        raise InputError(f"--tree with {text}: it shows the trees of the forest, expected puct, a-ismcts, qdts or mmds")
+    view, player = read_state(loaded, state)
+    known = None if policy is None else load_policy(policy, loaded)
+    evaluator = evaluator_for(loaded, options, known)
+    start = time.perf_counter()
+    with bar(f"searching {loaded.spec} by {text}", "visits", silent=as_json) as report:
+
+        def told(done: int) -> None:
+            report(done, visits)
+
+        if tree:
+            searcher = Searcher(loaded, [view], [player], options, evaluator, seeds=[seed])
+            searcher.run(visits, told)
+            result, top = searcher.result(0), read_tree(searcher, depth)
+        else:
+            top = None
+            result = run_searches(
+                loaded, [view], [player], options, visits, evaluator=evaluator, seeds=[seed], report=told
+            )[0]
+    seconds = time.perf_counter() - start
+    facts = {
+        "game": loaded.spec,
+        "state": loaded.layout.write(view),
+        "player": player,
+        "search": text,
+        "visits": visits,
+        "policy": None if policy is None else str(policy),
+        "seed": seed,
+        "seconds": seconds,
+    }
+    belief = first_belief(loaded, evaluator, view, player, int(result.actions[result.move.argmax()]))
+    shown = found.Found(loaded, view, facts, result, belief, top)
+    if as_json:
+        print_json(shown.data())
+    else:
+        shown.show(console())
+
+
+def with_options(search: str, option: list[str] | None) -> str:
+    """A search's text with more options in its brackets."""
+    if not option:
+        return search
+    name, bracket, rest = search.partition("[")
+    return f"{name}[{','.join([*([rest.removesuffix(']')] if bracket else []), *option])}]"

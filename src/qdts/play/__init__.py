@@ -1,0 +1,7 @@
+"""Playing: what sits at a table, decisions at a state, and matches."""
+
+from qdts.play.decision import decide
+from qdts.play.match import Match, play_match
+from qdts.play.seats import PolicySeat, Random, SearchSeat, Seat, read_seat
+
+__all__ = ["Match", "PolicySeat", "Random", "SearchSeat", "Seat", "decide", "play_match", "read_seat"]

@@ -1,0 +1,31 @@
+"""One decision: a search by its name, from a state in words."""
+
+from __future__ import annotations
+
+from qdts.games.game import Game
+from qdts.play.seats import evaluator_for
+from qdts.play.state import read_state
+from qdts.search.name import read_search
+from qdts.search.result import Result
+from qdts.search.run import run_searches
+from qdts.solving.policy import Policy
+
+
+def decide(
+    game: Game,
+    state: str | None = None,
+    search: str = "qdts",
+    visits: int = 200,
+    *,
+    policy: Policy | None = None,
+    seed: int = 0,
+) -> Result:
+    """Search from a state: the root's actions with visits and Q, and the distribution to draw the move from.
+
+    The state is the text of a view or the moves that lead there, `read_state` says how; without one it is the first
+    decision. With a policy the search knows what follows from it, else nothing.
+    """
+    options = read_search(game, search)
+    view, player = read_state(game, state)
+    evaluator = evaluator_for(game, options, policy)
+    return run_searches(game, [view], [player], options, visits, evaluator=evaluator, seeds=[seed])[0]

@@ -1,0 +1,151 @@
+"""Matches: A against B, from every seat, with the same deals.
+
+Games come in groups, one game for each seat that A can sit in; B sits in all others. The games of a group share their
+chance stream: the k-th chance event of each uses the same random number, so that nobody wins by luck of the deal
+alone. What a seat draws comes from a stream of the game's own. So a game depends on the match's seed and its number,
+and not on which games run beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from qdts.errors import InputError
+from qdts.games.game import Game
+from qdts.games.interface import CHANCE, TERMINAL
+from qdts.interrupt import interruptible
+from qdts.kernels import Ints, Reals
+from qdts.play.seats import Seat
+
+SIDE_BY_SIDE = 128
+"""About as many games advance together, so that a seat gets its decisions in batches of up to this size."""
+CONFIDENCE = 0.95
+
+Report = Callable[[int, int], None]
+"""Called now and then with the games finished and the games wanted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """What a match gave."""
+
+    returns: Reals
+    """float64[G, P]: A's return in game p of group g, where he sat in seat p"""
+    interrupted: bool = False
+
+    @property
+    def games(self) -> int:
+        """Games that count: those of finished groups."""
+        return int(self.returns.size)
+
+    @property
+    def mean(self) -> float:
+        """A's mean return."""
+        return float(self.returns.mean())
+
+    @property
+    def ci95(self) -> tuple[float, float] | None:
+        """The 95 % interval of the mean by Student's distribution over groups, or None with fewer than two groups."""
+        from scipy.stats import t
+
+        groups = self.returns.mean(1)
+        if len(groups) < 2:
+            return None
+        width = float(t.ppf((1 + CONFIDENCE) / 2, len(groups) - 1) * groups.std(ddof=1) / np.sqrt(len(groups)))
+        return self.mean - width, self.mean + width
+
+
+@dataclass(eq=False)
+class Play:
+    """One game under way."""
+
+    world: Ints
+    a_sits: int
+    """The seat of A; B has the others."""
+    deals: np.random.Generator
+    """The group's chance stream, from its start."""
+    own: np.random.Generator
+    """The game's own stream: seeds of searches, and moves."""
+
+
+def play_match(game: Game, a: Seat, b: Seat, games: int, *, seed: int = 0, report: Report | None = None) -> Match:
+    """Play at least so many games, in whole groups. On Ctrl-C what is finished is kept."""
+    if games < 1:
+        raise InputError(f"games={games} is not possible for a match, expected at least 1")
+    groups, batch = -(-games // game.players), max(1, SIDE_BY_SIDE // game.players)
+    finished: list[list[float]] = []
+    with interruptible() as interrupt:
+        for first in range(0, groups, batch):
+            numbers = range(first, min(first + batch, groups))
+            plays = [begin(game, seed, group, seat) for group in numbers for seat in range(game.players)]
+            for _ in rounds(game, a, b, plays):
+                if report is not None:
+                    over = sum(game.mover(play.world) == TERMINAL for play in plays)
+                    report(len(finished) * game.players + over, groups * game.players)
+                if interrupt.asked:
+                    break
+            finished += _finished(game, plays)
+            if interrupt.asked:
+                break
+    if not finished:
+        raise KeyboardInterrupt
+    return Match(np.array(finished), interrupted=interrupt.asked)
+
+
+def begin(game: Game, seed: int, group: int, a_sits: int) -> Play:
+    """A game before its first move."""
+    deals = np.random.default_rng([seed, group])
+    return Play(game.initial(), a_sits, deals, np.random.default_rng([seed, group, 1 + a_sits]))
+
+
+def rounds(game: Game, a: Seat, b: Seat, plays: Sequence[Play]) -> Iterator[None]:
+    """Advance all games in lock-step until they are over: in each round chance moves, then whoever's turn it is."""
+    while True:
+        for play in plays:
+            deal(game, play)
+        running = [play for play in plays if game.mover(play.world) != TERMINAL]
+        if not running:
+            return
+        of_a = [game.mover(play.world) == play.a_sits for play in running]
+        for seat, its in ((a, True), (b, False)):
+            move(game, seat, [play for play, is_a in zip(running, of_a, strict=True) if is_a == its])
+        yield
+
+
+def _finished(game: Game, plays: Sequence[Play]) -> list[list[float]]:
+    """A's returns in the groups of which all games are over."""
+    found = []
+    for first in range(0, len(plays), game.players):
+        group = plays[first : first + game.players]
+        if all(game.mover(play.world) == TERMINAL for play in group):
+            found.append([float(game.returns(play.world)[play.a_sits]) for play in group])
+    return found
+
+
+def deal(game: Game, play: Play) -> None:
+    """Let chance move until it is a player's turn or the game is over."""
+    while game.mover(play.world) == CHANCE:
+        outcomes, probabilities = zip(*game.chance(play.world), strict=True)
+        play.world = game.step(play.world, outcomes[drawn(np.array(probabilities), play.deals.random())])
+
+
+def move(game: Game, seat: Seat, plays: Sequence[Play]) -> None:
+    """Have a seat decide in all games where it is its turn; it is shown the view of the player it sits for."""
+    if not plays:
+        return
+    players = [game.mover(play.world) for play in plays]
+    views = [game.view(play.world, player) for play, player in zip(plays, players, strict=True)]
+    seeds = [int(play.own.integers(2**63)) for play in plays]
+    for play, distribution in zip(plays, seat.decide(views, players, seeds), strict=True):
+        choice = drawn(distribution, play.own.random())
+        play.world = game.step(play.world, game.legal(play.world)[choice])
+
+
+def drawn(distribution: Reals, u: float) -> int:
+    """The entry that a number from [0, 1) stands for; never one without probability."""
+    ends = np.cumsum(distribution)
+    last = int(np.flatnonzero(distribution)[-1])
+    return min(int(np.searchsorted(ends, u * ends[-1], side="right")), last)

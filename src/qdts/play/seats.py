@@ -1,0 +1,127 @@
+"""What sits at a table: it gets views of its own seat, many at a time, and says how it moves. It never gets a world.
+
+As text, a seat is
+
+    random              every legal action equally likely
+    FILE.npz            a policy file
+    NAME:VISITS         a search with nothing known: `uct:1000`, `qdts[c=0.2]:200`
+    NAME:VISITS@FILE    a search that knows what follows from a policy file: `qdts:200@leduc.npz`
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from qdts.errors import InputError
+from qdts.games.game import Game
+from qdts.kernels import Ints, Reals
+from qdts.search.evaluator import Evaluator
+from qdts.search.evaluators import Table, Uniform
+from qdts.search.name import read_search
+from qdts.search.options import SEARCHES, Options
+from qdts.search.run import run_searches
+from qdts.solving.policy import Policy, load_policy
+
+FORMS = "random, FILE.npz, NAME:VISITS or NAME:VISITS@FILE"
+SEARCH = re.compile(r"(?P<search>[^:@\[\]]*(\[[^\]]*\])?):(?P<visits>[^@]*)(@(?P<file>.+))?")
+
+
+class Seat(Protocol):
+    """Whoever can move."""
+
+    def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
+        """At each view of a player at his turn, the probability of each legal action, ascending.
+
+        What is random depends on the seed beside the view, and on nothing else.
+        """
+
+
+class Random:
+    """Every legal action equally likely."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+
+    def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
+        """Evenly."""
+        counts = [len(self.game.legal(view)) for view in views]
+        return [np.full(count, 1.0 / count) for count in counts]
+
+
+class PolicySeat:
+    """What a policy says."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+
+    def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
+        """As the policy says."""
+        return [np.array(list(self.policy(view).values())) for view in views]
+
+
+class SearchSeat:
+    """A search from every view, all side by side."""
+
+    def __init__(
+        self, game: Game, options: Options, visits: int, evaluator: Evaluator | None = None, *, threads: int = 1
+    ) -> None:
+        self.game = game
+        self.options = options
+        self.visits = visits
+        self.evaluator = evaluator
+        self.threads = threads
+
+    def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
+        """The distributions that the searches decide on."""
+        results = run_searches(
+            self.game, views, players, self.options, self.visits,
+            evaluator=self.evaluator, seeds=seeds, threads=self.threads,
+        )  # fmt: skip
+        return [result.move for result in results]
+
+
+def evaluator_for(
+    game: Game,
+    options: Options,
+    policy: Policy | None,
+    *,
+    value_noise: float = 0.0,
+    child_noise: float = 0.0,
+    belief_noise: float = 0.0,
+) -> Evaluator:
+    """Whom a search asks: a table of a policy, with the noise that `Table` knows, or `Uniform` without one."""
+    if policy is None:
+        if value_noise or child_noise or belief_noise:
+            raise InputError("noise is an error in what follows from a policy, expected a policy beside it")
+        return Uniform(game)
+    if options.machine == "bandit":
+        raise InputError("uct and ismcts play games out and take no policy, expected puct, a-ismcts, qdts or mmds")
+    return Table(policy, value_noise=value_noise, child_noise=child_noise, belief_noise=belief_noise)
+
+
+def read_visits(text: str) -> int:
+    """A number of visits."""
+    if not text.strip().isascii() or not text.strip().isdigit() or int(text) < 1:
+        raise InputError(f"visits={text.strip() or 'nothing'} is not possible for a search, expected at least 1")
+    return int(text)
+
+
+def read_seat(game: Game, text: str, *, threads: int = 1) -> Seat:
+    """The seat that a text stands for; raises an InputError that names the choices."""
+    text = text.strip()
+    if text == "random":
+        return Random(game)
+    if text.endswith(".npz") and "@" not in text:
+        return PolicySeat(load_policy(text, game))
+    parts = SEARCH.fullmatch(text)
+    if parts is None:
+        known = text.partition("[")[0] in SEARCHES
+        hint = f"{text}:100 for instance" if known else f"{FORMS}, NAME one of {', '.join(sorted(SEARCHES))}"
+        raise InputError(f"seat '{text}' {'has no visits' if known else 'makes no sense'}, expected {hint}")
+    options, visits = read_search(game, parts["search"]), read_visits(parts["visits"])
+    policy = None if parts["file"] is None else load_policy(parts["file"], game)
+    return SearchSeat(game, options, visits, evaluator_for(game, options, policy), threads=threads)

@@ -1,0 +1,82 @@
+"""A state as text: what a player sees, or the moves that lead to his turn."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from qdts.errors import InputError, unknown
+from qdts.games.game import Game
+from qdts.games.interface import CHANCE, TERMINAL
+from qdts.kernels import Ints
+from qdts.search.run import completed, verify_view
+
+
+def read_state(game: Game, text: str | None = None) -> tuple[Ints, int]:
+    """The view that a text stands for, and the player who has it, at whose turn it must be.
+
+    A view is written as the layout writes it, `turn=2 bettor=- cards=J?`. Moves are the names or numbers of actions
+    and outcomes from the start, with commas or spaces between them. Without a text: the first decision, chance having
+    done the first thing that it could each time.
+    """
+    if text is None:
+        return _to_move(game, first_decision(game))
+    if "=" in text:
+        view = game.layout.read(text)
+        return view, _owner(game, view)
+    return _to_move(game, _after(game, text))
+
+
+def first_decision(game: Game) -> Ints:
+    """The world at the first decision, chance having done the first thing that it could each time."""
+    world = game.initial()
+    while game.mover(world) == CHANCE:
+        world = game.step(world, game.chance(world)[0][0])
+    return world
+
+
+def _to_move(game: Game, world: Ints) -> tuple[Ints, int]:
+    """What the player who moves at a world sees."""
+    mover = game.mover(world)
+    if mover < 0:
+        whose = "the game is over" if mover == TERMINAL else "chance moves"
+        raise InputError(f"{game.spec}: {whose} at {game.layout.write(world)}, expected a player's turn")
+    return game.view(world, mover), mover
+
+
+def _owner(game: Game, view: Ints) -> int:
+    """The player who has this view at his turn; raises an InputError if nobody has."""
+    world = completed(game, view)
+    owners = [p for p in range(game.players) if world is not None and np.array_equal(game.view(world, p), view)]
+    mover = game.mover(view)
+    player = mover if mover in owners or not owners else owners[0]
+    verify_view(game, view, max(player, 0))
+    return player
+
+
+def _after(game: Game, text: str) -> Ints:
+    """The world after some moves."""
+    world, rest = game.initial(), text.strip(", \t\n")
+    while rest:
+        move, length = _next_move(game, world, rest)
+        world = game.step(world, move)
+        rest = rest[length:].lstrip(", \t\n")
+    return world
+
+
+def _next_move(game: Game, world: Ints, text: str) -> tuple[int, int]:
+    """The move that a text begins with, and how much of the text it takes: the longest name that fits, or a number."""
+    mover = game.mover(world)
+    if mover == TERMINAL:
+        raise InputError(f"{game.spec}: '{text}' after the game is over ({game.layout.write(world)})")
+    moves = [o for o, _ in game.chance(world)] if mover == CHANCE else game.legal(world)
+    names = {(game.outcome_name if mover == CHANCE else game.action_name)(m): m for m in moves}
+    for name in sorted(names, key=len, reverse=True):
+        if re.match(rf"{re.escape(name)}(?=[,\s]|$)", text, re.IGNORECASE):
+            return names[name], len(name)
+    word = re.split(r"[,\s]", text, maxsplit=1)[0]
+    if word.isascii() and word.isdigit() and int(word) in moves:
+        return int(word), len(word)
+    who = "chance" if mover == CHANCE else f"player {mover}"
+    raise unknown(f"move of {who} at {game.layout.write(world)} in {game.spec}", text.split(",")[0], names)
