@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from qdts.errors import InputError
     from qdts.games import Family, Game, Parameter, load_game, register
+    from qdts.play import decide, play_match, read_seat
+    from qdts.search.name import read_search
+    from qdts.search.run import run_searches
+    from qdts.search.searched import searched_policy
     from qdts.solving import (
         Measurement,
         Policy,
@@ -29,6 +33,10 @@ if TYPE_CHECKING:
 _WHERE = {
     "qdts.errors": ["InputError"],
     "qdts.games": ["Family", "Game", "Parameter", "load_game", "register"],
+    "qdts.play": ["decide", "play_match", "read_seat"],
+    "qdts.search.name": ["read_search"],
+    "qdts.search.run": ["run_searches"],
+    "qdts.search.searched": ["searched_policy"],
     "qdts.solving": [
         "Measurement",
         "Policy",
@@ -55,13 +63,19 @@ __all__ = [
     "Policy",
     "Solution",
     "best_response",
+    "decide",
     "expected_values",
     "load_game",
     "load_policy",
     "measure_policy",
     "nash_conv",
+    "play_match",
+    "read_search",
+    "read_seat",
     "register",
+    "run_searches",
     "save_policy",
+    "searched_policy",
     "solve",
     "uniform_policy",
     "uniform_rows",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EXAMPLES = """[bold]Examples[/]
   qdts match connect_four uct:1000 random --games 100
   qdts match leduc_poker qdts:200@leduc.npz ismcts:500 --games 1000
-  qdts match leduc_poker 'qdts[[c=0.2,eps_sample=0.05]]:200' leduc.npz --json
+  qdts match leduc_poker 'qdts\\[c=0.2,eps_sample=0.05]:200' leduc.npz --json
   qdts match hearts ismcts:50 random --games 40
 
 Games come in groups that share their deals, A in each seat once. Ctrl-C keeps the groups that are finished."""

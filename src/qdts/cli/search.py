@@ -16,14 +16,14 @@ from qdts.errors import InputError
 EXAMPLES = """[bold]Examples[/]
   qdts search leduc_poker --visits 1000
   qdts search leduc_poker --state 'deal Ks, deal Qh, Raise' --policy leduc.npz --tree
-  qdts search kuhn_poker --state 'turn=2 bettor=- cards=J? bets=--' --json
+  qdts search kuhn_poker --state 'turn=2 bettor=0 cards=J? bets=---' --json
   qdts search connect_four --search uct --state 'd d c' --visits 5000
   qdts search leduc_poker --option eps_sample=0.05 --option c=0.2
 
 docs/search.md says what every option does."""
 
 GAME_HELP = "A name, with parameters in brackets: see [bold]qdts games[/]."
-SEARCH_HELP = "puct, a-ismcts, qdts, mmds, uct, ismcts; with options in brackets, qdts[[c=0.2]]."
+SEARCH_HELP = "puct, a-ismcts, qdts, mmds, uct, ismcts; with options in brackets: qdts\\[c=0.2]."
 OPTION_HELP = "Change one thing of the search, c=0.2 for instance; may be given several times."
 POLICY_HELP = "A policy file: the search knows P, V and H that follow from it. Without one it knows nothing."
 THREADS_HELP = "Threads to search with; the result is the same."

@@ -119,7 +119,7 @@ def read_seat(game: Game, text: str, *, threads: int = 1) -> Seat:
         return PolicySeat(load_policy(text, game))
     parts = SEARCH.fullmatch(text)
     if parts is None:
-        known = text.partition("[")[0] in SEARCHES
+        known = ":" not in text and text.partition("[")[0] in SEARCHES
         hint = f"{text}:100 for instance" if known else f"{FORMS}, NAME one of {', '.join(sorted(SEARCHES))}"
         raise InputError(f"seat '{text}' {'has no visits' if known else 'makes no sense'}, expected {hint}")
     options, visits = read_search(game, parts["search"]), read_visits(parts["visits"])

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from qdts.errors import InputError, unknown
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.kernels import Ints
-from qdts.search.run import completed, verify_view
+from qdts.search.run import verify_view
 
 
 def read_state(game: Game, text: str | None = None) -> tuple[Ints, int]:
     """The view that a text stands for, and the player who has it, at whose turn it must be.
 
-    A view is written as the layout writes it, `turn=2 bettor=- cards=J?`. Moves are the names or numbers of actions
-    and outcomes from the start, with commas or spaces between them. Without a text: the first decision, chance having
-    done the first thing that it could each time.
+    A view is written as the layout writes it: `turn=2 bettor=0 cards=J? bets=---`. Moves are the names or numbers of
+    actions and outcomes from the start, with commas or spaces between them. Without a text: the first decision,
+    chance having done the first thing that it could each time.
     """
     if text is None:
         return _to_move(game, first_decision(game))
@@ -40,19 +38,22 @@ def _to_move(game: Game, world: Ints) -> tuple[Ints, int]:
     """What the player who moves at a world sees."""
     mover = game.mover(world)
     if mover < 0:
-        whose = "the game is over" if mover == TERMINAL else "chance moves"
-        raise InputError(f"{game.spec}: {whose} at {game.layout.write(world)}, expected a player's turn")
+        raise _nobodys_turn(game, world, mover)
     return game.view(world, mover), mover
 
 
 def _owner(game: Game, view: Ints) -> int:
     """The player who has this view at his turn; raises an InputError if nobody has."""
-    world = completed(game, view)
-    owners = [p for p in range(game.players) if world is not None and np.array_equal(game.view(world, p), view)]
     mover = game.mover(view)
-    player = mover if mover in owners or not owners else owners[0]
-    verify_view(game, view, max(player, 0))
-    return player
+    if mover < 0:
+        raise _nobodys_turn(game, view, mover)
+    verify_view(game, view, mover)
+    return mover
+
+
+def _nobodys_turn(game: Game, vector: Ints, mover: int) -> InputError:
+    whose = {CHANCE: "chance moves", TERMINAL: "the game is over"}.get(mover, "somebody else moves")
+    return InputError(f"{game.spec}: {whose} at {game.layout.write(vector)}, expected the turn of the player who looks")
 
 
 def _after(game: Game, text: str) -> Ints:

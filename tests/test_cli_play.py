@@ -1,0 +1,205 @@
+"""The commands search, evaluate and match: what they print, and how they fail."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from qdts import load_game, save_policy, uniform_policy
+from qdts.cli import main
+from qdts.solving import nash_conv, solve
+from test_cli import check_failure, run_json, run_text
+
+Output = pytest.CaptureFixture[str]
+
+SEARCH_KEYS = {"game", "state", "player", "search", "visits", "policy", "seed", "seconds", "nodes", "full", "actions"}
+ACTION_KEYS = {"action", "number", "visits", "q_lo", "q_hi", "prior", "share", "move"}
+MATCH_KEYS = {"game", "a", "b", "seed", "games", "groups", "mean", "ci95", "by_seat", "interrupted", "seconds"}
+
+
+@pytest.fixture(scope="module")
+def kuhn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An equilibrium of Kuhn poker."""
+    file = tmp_path_factory.mktemp("policies") / "kuhn.npz"
+    save_policy(solve(load_game("kuhn_poker"), "lp").policy, file)
+    return file
+
+
+def test_search_as_json(capsys: Output, kuhn: Path) -> None:
+    arguments = ["search", "kuhn_poker", "--state", "deal K, deal Q, Bet", "--visits", "80", "--policy", str(kuhn)]
+    data = run_json(capsys, *arguments)
+    assert {*data} == SEARCH_KEYS | {"belief"}
+    assert (data["game"], data["state"], data["player"]) == ("kuhn_poker", "turn=3 bettor=1 cards=?Q bets=b--", 1)
+    assert (data["search"], data["visits"], data["policy"]) == ("qdts", 80, str(kuhn))
+    assert [row["action"] for row in data["actions"]] == ["Pass", "Bet"]
+    for row in data["actions"]:
+        assert {*row} == ACTION_KEYS
+        assert row["q_lo"] <= row["q_hi"]
+        assert row["share"] == row["visits"] / 80
+    assert sum(row["visits"] for row in data["actions"]) == 80
+    assert sum(row["move"] for row in data["actions"]) == pytest.approx(1.0)
+    assert data["belief"]["hole"] == "cards[0]"
+    assert sum(data["belief"]["values"].values()) == pytest.approx(1.0)
+
+    again = run_json(capsys, "search", "kuhn_poker", "--state", data["state"], "--visits", "80", "--policy", str(kuhn))
+    assert again["actions"] == data["actions"]
+    tree = run_json(capsys, *arguments, "--tree", "--depth", "2")
+    assert tree["actions"] == data["actions"]
+    assert tree["tree"]["visits"] == 80
+    assert {branch["kind"] for branch in tree["tree"]["branches"]} == {"sample"}
+
+
+def test_search_for_people(capsys: Output, kuhn: Path) -> None:
+    main(["search", "kuhn_poker", "--policy", str(kuhn), "--visits", "50", "--tree", "--option", "c=0.3"])
+    text = capsys.readouterr().out
+    for word in ("qdts[c=0.3]", "Pass", "Bet", "cards[1]", "SAMPLE", "OPPONENT of player 1", "simulated:"):
+        assert word in text
+    assert main(["search", "pig(winscore=20)", "--search", "puct", "--state", "roll, roll 4", "--visits", "20"]) == 0
+    assert "stop" in capsys.readouterr().out
+
+
+def test_options_change_the_search(capsys: Output) -> None:
+    base = ["search", "leduc_poker", "--visits", "60"]
+    plain = run_json(capsys, *base)
+    changed = run_json(capsys, *base, "--option", "eps_sample=1.5", "--option", "c=2")
+    written = run_json(capsys, *base, "--search", "qdts[eps_sample=1.5,c=2]")
+    assert changed["actions"] == written["actions"] != plain["actions"]
+    assert changed["search"] == written["search"]
+    mixed = run_json(capsys, *base, "--search", "qdts[eps_sample=1.5]", "--option", "c=2")
+    assert mixed["actions"] == written["actions"]
+
+
+def test_evaluate_as_json(capsys: Output, kuhn: Path) -> None:
+    data = run_json(capsys, "evaluate", "kuhn_poker", "--visits", "8,32", "--policy", str(kuhn), "--search", "mmds")
+    assert (data["game"], data["search"], data["policy"]) == ("kuhn_poker", "mmds", str(kuhn))
+    assert [row["visits"] for row in data["results"]] == [8, 32]
+    assert all({*row} == {"visits", "nash_conv", "seconds"} for row in data["results"])
+    assert data["policy_nash_conv"] == pytest.approx(0.0, abs=1e-9)
+    # with exact knowledge of an equilibrium, no action gains anything: the mirror step only shrinks what loses
+    assert all(row["nash_conv"] < 0.2 for row in data["results"])
+    uniform = run_json(capsys, "evaluate", "kuhn_poker", "--visits", "4", "--threads", "2")
+    game = load_game("kuhn_poker")
+    assert uniform["policy"] is None
+    assert uniform["policy_nash_conv"] == pytest.approx(nash_conv(game, uniform_policy(game)))
+    noisy = run_json(
+        capsys, "evaluate", "kuhn_poker", "--visits", "8", "--policy", str(kuhn), "--search", "mmds",
+        "--value-noise", "0.5", "--child-noise", "0.5", "--belief-noise", "0.5",
+    )  # fmt: skip
+    assert noisy["results"][0]["nash_conv"] != data["results"][0]["nash_conv"]
+
+
+def test_evaluate_for_people(capsys: Output, kuhn: Path) -> None:
+    text = run_text(
+        capsys, "evaluate", "kuhn_poker", "--visits", "4,8,16", "--policy", str(kuhn), "--belief-noise", "0.1"
+    )
+    for word in ("NashConv of that policy", "belief noise 0.1", "visits", "both logarithmic", "┤"):
+        assert word in text
+
+
+def test_match(capsys: Output, kuhn: Path) -> None:
+    data = run_json(capsys, "match", "kuhn_poker", str(kuhn), "random", "--games", "201")
+    assert {*data} == MATCH_KEYS
+    assert (data["games"], data["groups"], data["interrupted"]) == (202, 101, False)
+    assert data["ci95"][0] < data["mean"] < data["ci95"][1]
+    assert data["mean"] == pytest.approx(sum(data["by_seat"]) / 2)
+    same = run_json(capsys, "match", "kuhn_poker", str(kuhn), "random", "--games", "202")
+    assert same["mean"] == data["mean"]
+    other = run_json(capsys, "match", "kuhn_poker", str(kuhn), "random", "--games", "202", "--seed", "1")
+    assert other["mean"] != data["mean"]
+    once = run_json(capsys, "match", "kuhn_poker(players=3)", "qdts:8", "random", "--games", "1")
+    assert (once["games"], once["ci95"], len(once["by_seat"])) == (3, None, 3)
+    text = run_text(capsys, "match", "kuhn_poker", f"qdts[c=0.2]:8@{kuhn}", "random", "--games", "10")
+    for word in ("A's mean return", "95 % interval", "Student", "10 in 5 groups", "qdts[c=0.2]:8"):
+        assert word in text
+
+
+UNREACHABLE = "turn=2 bettor=0 cards=JJ bets=---"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["search", "kuhn_poker", "--search", "qdst"], ["qdst", "did you mean qdts"]),
+        (["search", "kuhn_poker", "--search", "uct"], ["uct", "hide nothing", "ismcts"]),
+        (["search", "kuhn_poker", "--visits", "0"], ["--visits", "1"]),
+        (["search", "kuhn_poker", "--state", UNREACHABLE], ["no play leads player 0", "cards=JJ"]),
+        (["search", "kuhn_poker", "--state", "turn=3 bettor=0 cards=J? bets=p--"], ["no play leads player 1"]),
+        (["search", "kuhn_poker", "--state", "deal J"], ["chance moves"]),
+        (["search", "kuhn_poker", "--state", "deal J, deal K, Fold"], ["player 0", "Fold", "Bet, Pass"]),
+        (["search", "kuhn_poker", "--option", "eps_sample=2.5"], ["eps_sample=2.5", "from 0 to 2"]),
+        (["search", "kuhn_poker", "--option", "epsilon=1"], ["epsilon", "choices"]),
+        (["search", "kuhn_poker", "--option", "c"], ["'c'", "option=value"]),
+        (["search", "kuhn_poker", "--search", "ismcts", "--tree"], ["--tree", "ismcts", "qdts"]),
+        (["search", "kuhn_poker", "--policy", "none.npz"], ["none.npz"]),
+        (["evaluate", "kuhn_poker", "--visits", "16,0"], ["visits=0", "at least 1"]),
+        (["evaluate", "kuhn_poker", "--visits", "16,,64"], ["visits=nothing", "at least 1"]),
+        (["evaluate", "kuhn_poker", "--value-noise", "0.1"], ["noise", "policy"]),
+        (["evaluate", "tic_tac_toe", "--search", "put"], ["put", "did you mean puct"]),
+        (["match", "kuhn_poker", "random"], ["B"]),
+        (["match", "kuhn_poker", "rndom", "random"], ["rndom", "NAME:VISITS", "qdts"]),
+        (["match", "kuhn_poker", "random", "ismtcs:10"], ["ismtcs", "did you mean ismcts"]),
+        (["match", "kuhn_poker", "qdts:-1", "random"], ["visits=-1"]),
+        (["match", "kuhn_poker", "random", "random", "--games", "0"], ["--games", "1"]),
+    ],
+    ids=lambda x: " ".join(x) if x else "",
+)
+def test_wrong_input_is_told_in_one_sentence(arguments: list[str], words: list[str], capsys: Output) -> None:
+    check_failure(capsys, arguments, *words)
+
+
+def test_policies_for_other_games(capsys: Output, kuhn: Path) -> None:
+    for arguments in (
+        ["search", "leduc_poker", "--policy", str(kuhn)],
+        ["evaluate", "leduc_poker", "--policy", str(kuhn)],
+        ["match", "leduc_poker", str(kuhn), "random"],
+        ["match", "leduc_poker", "random", f"qdts:10@{kuhn}"],
+    ):
+        check_failure(capsys, arguments, "is a policy for kuhn_poker", "leduc_poker")
+    noise = ["evaluate", "kuhn_poker", "--policy", str(kuhn), "--belief-noise", "3"]
+    check_failure(capsys, noise, "belief_noise=3.0", "from 0 to 2")
+    check_failure(capsys, ["search", "kuhn_poker", "--search", "ismcts", "--policy", str(kuhn)], "take no policy")
+
+
+TALKING = """
+import sys
+from qdts.cli import bar, main
+bar.PAUSE = 0.0
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_ctrl_c_ends_a_match_with_what_is_finished() -> None:
+    command = [sys.executable, "-c", TALKING, "match", "kuhn_poker", "random", "random", "--games", "100000000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            told = re.fullmatch(r"kuhn_poker: random against random: ([\d,]+) of 100,000,000 games\n", line)
+            assert told is not None
+            if int(told[1].replace(",", "")) > 200:
+                break
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == "qdts: stopped by Ctrl-C"
+    assert "stopped" in out
+    assert "A's mean return" in out
+
+
+@pytest.mark.parametrize("command", ["search", "evaluate", "match"])
+def test_help_has_examples(command: str, capsys: Output) -> None:
+    text = run_text(capsys, command, "--help")
+    assert "Examples" in text
+    assert f"qdts {command}" in text
+
+
+def test_json_is_one_object_on_a_pipe() -> None:
+    arguments = [sys.executable, "-m", "qdts", "search", "kuhn_poker", "--visits", "5", "--json"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["visits"] == 5
+    assert done.stderr == ""
