@@ -11,6 +11,7 @@ import naive
 from qdts import InputError, load_game
 from qdts.games.interface import CHANCE, SIGNATURES, TERMINAL, FunctionPointer, rule
 from qdts.kernels import Ints, Reals, compiled
+from qdts.solving import tree as tree_module
 from qdts.solving.belief import tree_views, tree_worlds
 from qdts.solving.tree import NONE, Progress, enumerate_game, find_views
 
@@ -142,8 +143,14 @@ def test_legal_actions_that_give_a_hidden_card_away() -> None:
         enumerate_game(leaky)
 
 
+def test_stops_before_views_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_module, "MOST_VIEW_BYTES", 16 << 20)
+    with pytest.raises(InputError, match=r"hearts has more than 16 MiB of views \([\d,]+ histories and"):
+        enumerate_game(load_game("hearts"))
+
+
 def test_arrays_never_grow_beyond_the_limit() -> None:
-    with pytest.raises(InputError, match=r"more than 50,000 histories \(50,\d+ and"):
+    with pytest.raises(InputError, match=r"more than 50,000 histories \(50,\d+ histories and"):
         enumerate_game(load_game("liars_dice"), limit=50_000)
     exactly = enumerate_game(load_game("liars_dice"), limit=294_883)
     assert exactly.num_histories == 294_883

@@ -44,6 +44,9 @@ DEPTH, HISTORIES, INFOSETS, SLOTS = range(4)
 DEFAULT_LIMIT = 20_000_000
 """Histories above which enumerating is refused unless a caller asks for more."""
 
+MOST_VIEW_BYTES = 2 << 30
+"""Enumerating is refused, too, when the views of information sets take more memory than this."""
+
 
 class TooLargeError(InputError):
     """A game has more histories than are to be listed."""
@@ -157,10 +160,13 @@ def enumerate_game(
             break
         if status != FULL:
             raise _fault(game, machine, status)
-        if used[HISTORIES] > limit:
+        too_long, too_wide = used[HISTORIES] > limit, infosets.views[: used[INFOSETS]].nbytes > MOST_VIEW_BYTES
+        if too_long or too_wide:
+            most = f"{limit:,} histories" if too_long else f"{MOST_VIEW_BYTES >> 20:,} MiB of views"
             raise TooLargeError(
-                f"{game.spec} has more than {limit:,} histories ({used[HISTORIES]:,} and {used[INFOSETS]:,} "
-                "information sets so far): too large to enumerate; give smaller parameters"
+                f"{game.spec} has more than {most} "
+                f"({used[HISTORIES]:,} histories and {used[INFOSETS]:,} information sets so far): "
+                "too large to enumerate; give smaller parameters"
             )
         histories, infosets, machine = _grow(game, histories, infosets, machine, limit + game.max_branching)
     n, i, a = (int(used[k]) for k in (HISTORIES, INFOSETS, SLOTS))
