@@ -191,6 +191,15 @@ def test_ctrl_c_ends_a_match_with_what_is_finished() -> None:
     assert "A's mean return" in out
 
 
+def test_progress_on_a_terminal(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert main(["match", "kuhn_poker", "qdts[c=0.2]:4", "random", "--games", "10"]) == 0
+    printed = capsys.readouterr()
+    assert "qdts[c=0.2]:4 against random" in printed.err
+    assert "10/10" in printed.err
+    assert "against" not in printed.out
+
+
 @pytest.mark.parametrize("command", ["search", "evaluate", "match"])
 def test_help_has_examples(command: str, capsys: Output) -> None:
     text = run_text(capsys, command, "--help")

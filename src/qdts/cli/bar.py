@@ -25,11 +25,12 @@ def bar(what: str, unit: str, *, silent: bool) -> Iterator[Report]:
     elif not screen.is_terminal:
         yield _lines(what, unit)
     else:
+        from rich.markup import escape
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit))
         with Progress(*columns, TimeRemainingColumn(), console=screen, transient=True) as progress:
-            task = progress.add_task(what, total=None)
+            task = progress.add_task(escape(what), total=None)
             yield lambda done, of: progress.update(task, completed=done, total=of)
 
 
