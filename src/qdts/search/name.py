@@ -8,10 +8,8 @@ from typing import Any
 
 from qdts.errors import InputError, unknown
 from qdts.games.game import Game
-from qdts.search.options import Options, named
-
-OPEN_ONLY = ("puct", "uct")
-"""Searches that refuse games that hide something."""
+from qdts.search.fit import options_for
+from qdts.search.options import Options
 
 
 def read_search(game: Game, text: str) -> Options:
@@ -20,14 +18,7 @@ def read_search(game: Game, text: str) -> Options:
     if parts is None:
         raise InputError(f"search '{text}' makes no sense, expected a name or name[option=value,...]")
     name, changes = parts[1].strip(), _changes(parts[2] or "")
-    options = named(name, **changes)
-    if name in OPEN_ONLY and game.hidden:
-        raise InputError(f"{name} is for games that hide nothing, and {game.spec} does, expected {_instead(name)}")
-    return options
-
-
-def _instead(name: str) -> str:
-    return "ismcts" if name == "uct" else "a-ismcts, qdts or mmds"
+    return options_for(game, name, **changes)
 
 
 def _changes(text: str) -> dict[str, Any]:
