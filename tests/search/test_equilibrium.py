@@ -6,28 +6,12 @@ import numpy as np
 import pytest
 
 from qdts import load_game, nash_conv
-from qdts.kernels import Reals
 from qdts.search.evaluators import Table
-from qdts.search.options import Options, named
+from qdts.search.options import named
 from qdts.search.run import run_searches
-from qdts.solving.policy import Policy, game_tree, policy_on
-from search.equilibria import equilibrium, reachable, views_of
-
-BATCH = 64
-
-
-def distances(policy: Policy, table: Table, options: Options, visits: int, every: int = 1) -> Reals:
-    """How far root visits are from P, in total variation, at (every so many of) the views where the others can lead."""
-    sets = reachable(policy)[::every]
-    found = []
-    for start in range(0, len(sets), BATCH):
-        batch = sets[start : start + BATCH]
-        views, players = views_of(policy, batch)
-        results = run_searches(
-            policy.game, views, players, options, visits, evaluator=table, seeds=[int(i) for i in batch]
-        )
-        found += [0.5 * np.abs(r.visits / visits - r.prior).sum() for r in results]
-    return np.array(found)
+from qdts.solving.policy import game_tree, policy_on
+from search.equilibria import equilibrium
+from search.rest import distances
 
 
 @pytest.mark.parametrize("spec", ["kuhn_poker", "leduc_poker"])
