@@ -22,7 +22,7 @@ def leduc_costs(visits: list[int], share: bool) -> list[Cost]:
 
 
 def test_the_page_s_table() -> None:
-    lines = PAGE.read_text(encoding="utf-8").split("## What a search costs")[1].splitlines()
+    lines = PAGE.read_text(encoding="utf-8").split("## What a search costs")[1].split("\n## ")[0].splitlines()
     rows = [[c.strip().replace(",", "") for c in line.split("|")[1:-1]] for line in lines if line.startswith("| ")][2:]
     visits = [int(row[0]) for row in rows]
     assert visits == [16 * 4**k for k in range(7)]

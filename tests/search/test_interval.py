@@ -24,7 +24,7 @@ def lotteries(draw: st.DrawFn) -> tuple[Reals, Reals]:
     count = draw(st.integers(1, 6))
     weights = np.array(draw(st.lists(st.sampled_from([0.0, 0.01, 0.3, 1.0, 5.0]), min_size=count, max_size=count)))
     weights[draw(st.integers(0, count - 1))] += 1.0
-    value = st.integers(-2, 2).map(float) | st.floats(-3, 3)
+    value = st.integers(-2, 2).map(float) | st.floats(-3, 3).map(lambda x: round(x, 4))  # an LP has tolerances
     return weights / weights.sum(), np.array(draw(st.lists(value, min_size=count, max_size=count)))
 
 

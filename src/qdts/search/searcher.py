@@ -43,8 +43,6 @@ from qdts.search.settings import settings_of
 QUOTA = 256
 """Visits that a slot makes between two looks at progress and Ctrl-C."""
 SUM_TOLERANCE = 1e-6
-SURE_NODES = 1 << 16
-"""Up to here a slot that grows gets room for a node a visit at once: a search makes that many and more."""
 FIRST_NODES = 64
 """Nodes that a slot has room for at first."""
 
@@ -184,10 +182,8 @@ class Searcher:
         f = self.forest
         nodes, edges = f.kind.shape[1], f.choice.shape[1]
         used = f.registers.max(0)
-        visits_left = int((f.registers[:, TARGET] - f.registers[:, VISITS]).max())
-        enough = min(max(2 * nodes, visits_left), SURE_NODES) if nodes < SURE_NODES else 2 * nodes
-        more_nodes = min(enough, self.options.max_nodes) if 2 * int(used[NODES]) > nodes else nodes
-        more_edges = max(2 * edges, 2 * more_nodes) if 2 * (int(used[EDGES]) + width(self.game)) > edges else edges
+        more_nodes = min(2 * nodes, self.options.max_nodes) if 2 * int(used[NODES]) > nodes else nodes
+        more_edges = 2 * edges if 2 * (int(used[EDGES]) + width(self.game)) > edges else edges
         depth = f.stack.shape[1]
         larger = allocate(
             self.game, len(f.registers), more_nodes, more_edges, 2 * depth if used[DEPTH] == depth else depth
