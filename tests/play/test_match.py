@@ -100,7 +100,7 @@ class Stopping:
     """A seat at which someone presses Ctrl-C at its n-th decision."""
 
     def __init__(self, seat: Seat, after: int) -> None:
-        self.seat = seat
+        self.seat, self.game = seat, seat.game
         self.left = after
 
     def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
@@ -126,3 +126,11 @@ def test_no_games() -> None:
     game = load_game("kuhn_poker")
     with pytest.raises(InputError, match="games=0 is not possible for a match"):
         play_match(game, Random(game), Random(game), 0)
+
+
+def test_seats_of_another_game_are_refused() -> None:
+    kuhn, leduc = load_game("kuhn_poker"), load_game("leduc_poker")
+    with pytest.raises(InputError, match="a seat is for leduc_poker, expected one for kuhn_poker"):
+        play_match(kuhn, Random(leduc), Random(kuhn), 4)
+    with pytest.raises(InputError, match="seed=-1"):
+        play_match(kuhn, Random(kuhn), Random(kuhn), 4, seed=-1)

@@ -26,6 +26,7 @@ class Watched:
 
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
+        self.game = seat.game
         self.views: list[list[int]] = []
         self.said: list[bytes] = []
 

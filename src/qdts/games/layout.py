@@ -31,6 +31,8 @@ class Field:
     """How many slots the field has."""
     row: int = 0
     """Slots in a row of a board; rows are written with a slash between them. 0: not a board."""
+    below: int = 0
+    """Without symbols: values are below this. 0: they may be any."""
     bits: bool = False
     """The slot is a set: bit v stands for symbol v, and the symbols of all bits that are set are written."""
 
@@ -39,7 +41,7 @@ class Field:
         """Values of a slot are below this."""
         if self.bits:
             return int(2 ** len(self.symbols))
-        return len(self.symbols) or LARGEST
+        return len(self.symbols) or self.below or LARGEST
 
     @property
     def separator(self) -> str:

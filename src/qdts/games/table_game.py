@@ -111,9 +111,9 @@ def section(rules: Ints, player: int, which: int) -> int:
 
 @kernel()
 def owner_of(rules: Ints, view: Ints) -> int:
-    """The player whose class a view shows."""
+    """The first player whose class a view shows; the number of players if it shows none."""
     player = 0
-    while view[rules[DIGITS] + player] == UNKNOWN:
+    while player < rules[PLAYERS] and view[rules[DIGITS] + player] == UNKNOWN:
         player += 1
     return player
 
@@ -145,10 +145,13 @@ def initial(rules: Ints, world: Ints) -> None:
 
 @rule
 def mover(rules: Ints, world: Ints) -> int:
-    """As the table says; on a view, if all its nodes agree."""
+    """As the table says; on a view, if all its nodes agree. What is neither a node nor a view is over."""
     if hole_of(rules, world) == NO_HOLE:
-        return rules[rules[MOVER] + node_of(rules, world)]
+        node = node_of(rules, world)
+        return rules[rules[MOVER] + node] if node < rules[NODES] else TERMINAL
     player = owner_of(rules, world)
+    if player == rules[PLAYERS]:
+        return TERMINAL
     return rules[section(rules, player, WHO) + world[rules[DIGITS] + player]]
 
 
@@ -310,7 +313,7 @@ def build_table_game(
         layout=Layout(
             (
                 Field("node", tuple("0123456789abcdef"), length=digits),
-                *(Field(f"class{p}") for p in range(players)),
+                *(Field(f"class{p}", below=int(table.classes[p].max()) + 1) for p in range(players)),
             )
         ),
         num_actions=int(table.action[1:][~by_chance[1:]].max(initial=0)) + 1,

@@ -75,6 +75,11 @@ def play_match(game: Game, a: Seat, b: Seat, games: int, *, seed: int = 0, repor
     """Play at least so many games, in whole groups. On Ctrl-C what is finished is kept."""
     if games < 1:
         raise InputError(f"games={games} is not possible for a match, expected at least 1")
+    if seed < 0:
+        raise InputError(f"seed={seed} is not possible for a match, expected a number that is not negative")
+    for seat in (a, b):
+        if seat.game.spec != game.spec:
+            raise InputError(f"a seat is for {seat.game.spec}, expected one for {game.spec}")
     groups, batch = -(-games // game.players), max(1, SIDE_BY_SIDE // game.players)
     finished: list[list[float]] = []
     with interruptible() as interrupt:

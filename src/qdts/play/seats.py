@@ -23,6 +23,7 @@ from qdts.search.evaluator import Evaluator
 from qdts.search.evaluators import Table, Uniform
 from qdts.search.name import read_search
 from qdts.search.options import SEARCHES, Options
+from qdts.search.roots import MOST_VISITS, verify_visits
 from qdts.search.run import run_searches
 from qdts.solving.policy import Policy, load_policy
 
@@ -32,6 +33,10 @@ SEARCH = re.compile(r"(?P<search>[^:@\[\]]*(\[[^\]]*\])?):(?P<visits>[^@]*)(@(?P
 
 class Seat(Protocol):
     """Whoever can move."""
+
+    @property
+    def game(self) -> Game:
+        """What he plays."""
 
     def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
         """At each view of a player at his turn, the probability of each legal action, ascending.
@@ -57,6 +62,7 @@ class PolicySeat:
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
+        self.game = policy.game
 
     def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
         """As the policy says."""
@@ -105,9 +111,14 @@ def evaluator_for(
 
 def read_visits(text: str) -> int:
     """A number of visits."""
-    if not text.strip().isascii() or not text.strip().isdigit() or int(text) < 1:
-        raise InputError(f"visits={text.strip() or 'nothing'} is not possible for a search, expected at least 1")
-    return int(text)
+    digits = text.strip()
+    if not digits.isascii() or not digits.isdigit() or len(digits) > len(str(MOST_VISITS)):
+        raise InputError(
+            f"visits={digits[:40] or 'nothing'} is not possible for a search, "
+            f"expected a whole number, at least 1 and at most {MOST_VISITS:,}"
+        )
+    verify_visits(int(digits))
+    return int(digits)
 
 
 def read_seat(game: Game, text: str, *, threads: int = 1) -> Seat:

@@ -8,7 +8,7 @@ from qdts.errors import InputError, unknown
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.kernels import Ints
-from qdts.search.run import verify_view
+from qdts.search.roots import verify_view
 
 
 def read_state(game: Game, text: str | None = None) -> tuple[Ints, int]:
@@ -20,7 +20,7 @@ def read_state(game: Game, text: str | None = None) -> tuple[Ints, int]:
     """
     if text is None:
         return _to_move(game, first_decision(game))
-    if "=" in text:
+    if text.partition("=")[0].strip() in {field.name for field in game.layout.fields}:
         view = game.layout.read(text)
         return view, _owner(game, view)
     return _to_move(game, _after(game, text))
@@ -47,6 +47,8 @@ def _owner(game: Game, view: Ints) -> int:
     mover = game.mover(view)
     if mover < 0:
         raise _nobodys_turn(game, view, mover)
+    if mover >= game.players:
+        raise InputError(f"{game.spec}: no play leads to {game.layout.write(view)}, expected a view of the game")
     verify_view(game, view, mover)
     return mover
 

@@ -57,7 +57,7 @@ def noisy(
     """A value with its error, a normal one that depends on the query alone (Box and Muller 1958)."""
     if book.noise[which] == 0.0:
         return value
-    seed = ((book.seed[0] * 31 + which) * 64 + player) * 4096 + (pending + 2) * 64 + choice + 2
+    seed = (((book.seed[0] * 31 + which) * 64 + player) << 40) + ((pending + 1) << 20) + choice + 1
     u = (hashed(vector, size, 2 * seed) + 0.5) / 2.0**63
     angle = 2.0 * np.pi * (hashed(vector, size, 2 * seed + 1) / 2.0**63)
     return value + book.noise[which] * np.sqrt(-2.0 * np.log(u)) * np.cos(angle)

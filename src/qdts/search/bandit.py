@@ -45,6 +45,7 @@ from qdts.search.bandit_tree import (
 from qdts.search.decision import decide
 from qdts.search.options import Options
 from qdts.search.result import Result
+from qdts.search.roots import verify_roots, verify_visits
 from qdts.search.settings import scale_of
 from qdts.search.simulation import (
     DEAD_END,
@@ -109,10 +110,7 @@ def bandit_search(
 
     `report` is told the visits of every slice, by the thread that made them. Ctrl-C ends a search between slices.
     """
-    if threads < 1:
-        raise InputError(f"threads={threads} is not possible for a search, expected at least 1")
-    if not len(views) == len(players) == len(seeds):
-        raise InputError(f"{len(views)} views, {len(players)} players, {len(seeds)} seeds: expected as many of each")
+    verify_roots(game, views, players, seeds, threads)
     bounds = np.linspace(0, len(views), min(threads, max(len(views), 1)) + 1).astype(int).tolist()
     parts = [slice(*ends) for ends in pairwise(bounds)]
     bandits = [Bandit(game, views[p], players[p], options, visits, seeds[p]) for p in parts]
@@ -148,7 +146,10 @@ class Bandit:
         seeds: Sequence[int],
         capacity: int = CAPACITY,
     ) -> None:
-        _verify(game, views, players, options, visits)
+        if options.machine != "bandit":
+            raise InputError(f"machine={options.machine} is not a bandit, expected the options of uct or ismcts")
+        verify_visits(visits)
+        verify_roots(game, views, players, seeds)
         self.game, self.options, self.visits = game, options, visits
         self.slots = _make_slots(game, views, players, seeds)
         self.scratch = make_scratch(game)
@@ -214,19 +215,6 @@ class Bandit:
             nodes=int(slots.nodes[s]),
             full=bool(slots.capped[s]),
         )
-
-
-def _verify(game: Game, views: Sequence[Ints], players: Sequence[int], options: Options, visits: int) -> None:
-    if options.machine != "bandit":
-        raise InputError(f"machine={options.machine} is not a bandit, expected the options of uct or ismcts")
-    if visits < 1:
-        raise InputError(f"visits={visits} is not possible for a search, expected at least 1")
-    for view, player in zip(views, players, strict=True):
-        if not np.array_equal(game.view(view, player), view):
-            shown = game.layout.write(view)
-            raise InputError(f"{game.spec}: {shown} is not a view of player {player}: it shows what he can't know")
-        if game.mover(view) != player:
-            raise InputError(f"{game.spec}: player {player} is not to move at {game.layout.write(view)}")
 
 
 def _make_slots(game: Game, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> Slots:

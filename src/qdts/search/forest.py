@@ -95,7 +95,6 @@ class Forest(NamedTuple):
     answer_children: Reals  # [S, B, K]
     answer_prior: Reals  # [S, B] and, before it is asked, what the rules say
     vector_a: Ints  # [S, W] scratch
-    vector_b: Ints  # [S, W] scratch
     choices: Ints  # [S, B] scratch
     moves: Ints  # [S, B] scratch
     reals: Reals  # [S, 5, B] scratch
@@ -137,7 +136,6 @@ class Slot(NamedTuple):
     answer_children: Reals
     answer_prior: Reals
     vector_a: Ints
-    vector_b: Ints
     choices: Ints
     moves: Ints
     reals: Reals
@@ -154,7 +152,7 @@ _FIELDS = (
     [(int64, 3)] + [(int8, 2)] * 5 + [(int32, 2)] * 9 + [(float64, 3)] * 3
     + [(int32, 2)] * 3 + [(float64, 2)] * 2 + [(float64, 3)]
     + [(int32, 2), (int32, 3), (int64, 2), (uint64, 2), (float64, 2), (float64, 2), (float64, 3), (float64, 2)]
-    + [(int64, 2)] * 4 + [(float64, 3)]
+    + [(int64, 2)] * 3 + [(float64, 3)]
 )  # fmt: skip
 ForestType = types.NamedTuple([types.Array(t, d, "C") for t, d in _FIELDS], Forest)
 
@@ -179,7 +177,7 @@ def allocate(game: Game, slots: int, nodes: int, edges: int, depth: int = 64) ->
         "choices": np.int64,
         "moves": np.int64,
     }
-    kinds |= {"vector_a": np.int64, "vector_b": np.int64}
+    kinds["vector_a"] = np.int64
     kinds |= dict.fromkeys(PER_NODE[1:6], np.int8)
     kinds |= dict.fromkeys((*PER_NODE[6:15], *PER_EDGE[:3], "table", "stack"), np.int32)
     k, b = (1 if game.hidden else game.players), width(game)
@@ -193,7 +191,6 @@ def allocate(game: Game, slots: int, nodes: int, edges: int, depth: int = 64) ->
         "answer_children": (b, k),
         "answer_prior": (b,),
         "vector_a": (game.world_size,),
-        "vector_b": (game.world_size,),
         "choices": (b,),
         "moves": (b,),
         "reals": (5, b),
@@ -231,7 +228,7 @@ def slot_of(f: Forest, s: int) -> Slot:
         element(f.n, s * e), element(f.prior, s * e), element(f.w, s * e), element(f.vc, s * e * k),
         element(f.table, s * t), element(f.stack, s * d * 2), element(f.registers, s * REGISTERS), element(f.state, s),
         element(f.guide, s * b), element(f.answer_value, s * k), element(f.answer_children, s * b * k),
-        element(f.answer_prior, s * b), element(f.vector_a, s * size), element(f.vector_b, s * size),
+        element(f.answer_prior, s * b), element(f.vector_a, s * size),
         element(f.choices, s * b), element(f.moves, s * b), element(f.reals, s * 5 * b),
         c, e, size, k, b, d, t - 1,
     )  # fmt: skip

@@ -16,6 +16,10 @@ CAPPED = -2
 """Nothing was made: `max_nodes` is met."""
 NO_ROOM = -3
 """Nothing was made: the arrays are full."""
+BROKEN = -4
+"""Nothing was made: the rules give no choice, or more than the game has."""
+LISTED = 0
+"""A node has its edges."""
 
 
 @kernel()
@@ -59,7 +63,9 @@ def new_node(slot: Slot, settings: Settings, kind: int, vector: Ints, owner: int
 def complete(game: Any, rules: Ints, slot: Slot, vector: Ints) -> None:
     """Fill every hole with the first of its values, in place."""
     hole = game.hole(rules, vector)
-    while hole != NO_HOLE:
+    for _ in range(slot.size):
+        if hole == NO_HOLE:
+            break
         game.values(rules, vector, hole, slot.choices, scratch(slot, 0))
         game.fill(rules, vector, hole, slot.choices[0])
         hole = game.hole(rules, vector)
@@ -173,12 +179,12 @@ def spawned_root(game: Any, rules: Ints, slot: Slot, settings: Settings, node: i
 
 
 @kernel()
-def list_choices(game: Any, rules: Ints, slot: Slot, node: int) -> bool:
-    """Give a node its edges, with what the rules say of them as priors in `answer_prior`. False if there is no room."""
+def list_choices(game: Any, rules: Ints, slot: Slot, node: int) -> int:
+    """Give a node its edges, with what the rules say of them as priors in `answer_prior`; say how that went."""
     r = slot.registers
     first = r[EDGES]
     if first + slot.width > slot.edge_room:
-        return False
+        return NO_ROOM
     vector, kind = vector_of(slot, node), slot.kind[node]
     choices, weights = slot.choices, slot.answer_prior
     if kind == SAMPLE:
@@ -189,6 +195,8 @@ def list_choices(game: Any, rules: Ints, slot: Slot, node: int) -> bool:
         count = game.legal(rules, vector, choices)
         for i in range(count):
             weights[i] = 1.0 / count
+    if count < 1 or count > slot.width:
+        return BROKEN
     slot.first[node] = first
     slot.degree[node] = count
     r[EDGES] += count
@@ -197,4 +205,4 @@ def list_choices(game: Any, rules: Ints, slot: Slot, node: int) -> bool:
         slot.child[first + i] = NONE
         slot.n[first + i] = 0
         slot.w[first + i] = 0.0
-    return True
+    return LISTED

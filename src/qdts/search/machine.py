@@ -8,7 +8,8 @@
               BACK ◄───── DESCEND ──► ARRIVE                        BACK ──► … ──► BEGIN
 
 It stops with DONE (the visits that were asked for are made), PAUSED (as many as one call may make), PARKED (the node
-at hand is to be evaluated outside), GROW (the arrays are full) or LOST (the book has no such node).
+at hand is to be evaluated outside), GROW (the arrays are full), LOST (the book has no such node)
+or FAULTY (the rules give the node no choice, or more than the game has).
 """
 
 from __future__ import annotations
@@ -50,13 +51,13 @@ from qdts.search.forest import (
     slot_of,
     vector_of,
 )
-from qdts.search.growth import CAPPED, NO_ROOM, child_of, list_choices, spawned_root
+from qdts.search.growth import CAPPED, LISTED, NO_ROOM, child_of, list_choices, spawned_root
 from qdts.search.selection import select
 from qdts.search.settings import Settings, SettingsType
 
 BEGIN, ARRIVE, ASK, ABSORB, WIDEN, REST, CHOOSE, RETURN, DESCEND, BACK = range(10)
 """Phases."""
-DONE, PAUSED, PARKED, GROW, LOST, GO_ON = range(6)
+DONE, PAUSED, PARKED, GROW, LOST, FAULTY, GO_ON = range(7)
 """Why a slot stopped; GO_ON: it did not."""
 
 
@@ -94,8 +95,9 @@ def ask(game: Any, playout: Any, rules: Ints, slot: Slot, settings: Settings, bo
     """List the choices of the node at hand and have it evaluated."""
     r = slot.registers
     node = r[CURRENT]
-    if not list_choices(game, rules, slot, node):
-        return GROW
+    listed = list_choices(game, rules, slot, node)
+    if listed != LISTED:
+        return GROW if listed == NO_ROOM else FAULTY
     r[EVALUATIONS] += 1
     r[PHASE] = ABSORB
     if evaluator == OUTSIDE:

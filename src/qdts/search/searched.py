@@ -9,11 +9,14 @@ import numpy as np
 from qdts.games.game import Game
 from qdts.search.evaluator import Evaluator
 from qdts.search.options import Options
+from qdts.search.roots import verify_visits
 from qdts.search.run import run_searches
 from qdts.solving.policy import Policy, game_tree, policy_on
 
 BATCH = 128
-"""Searches that run side by side; the trees of one batch are in memory at a time."""
+"""Searches that run side by side at most; the trees of one batch are in memory at a time."""
+BATCH_VISITS = 400_000
+"""Visits that a batch makes at most, so that its trees stay within about a gigabyte."""
 
 
 def searched_policy(
@@ -27,12 +30,14 @@ def searched_policy(
     report: Callable[[int, int], None] | None = None,
 ) -> Policy:
     """The move distribution of a search at every view where a player moves; `report` hears of views done and of all."""
+    verify_visits(visits)
     tree = game_tree(game)
     sets = tree.infosets
     probability = np.empty(len(sets.action))
     seeds = np.random.SeedSequence(seed).generate_state(tree.num_infosets, np.uint64)
-    for start in range(0, tree.num_infosets, BATCH):
-        batch = range(start, min(start + BATCH, tree.num_infosets))
+    size = max(1, min(BATCH, BATCH_VISITS // visits))
+    for start in range(0, tree.num_infosets, size):
+        batch = range(start, min(start + size, tree.num_infosets))
         results = run_searches(
             game,
             [sets.views[i] for i in batch],

@@ -34,10 +34,11 @@ from qdts.search.forest import (
     carry_over,
     width,
 )
-from qdts.search.machine import ASK, DONE, GROW, LOST, PARKED, advance
+from qdts.search.machine import ASK, DONE, FAULTY, GROW, LOST, PARKED, advance
 from qdts.search.options import Options
 from qdts.search.pruning import find_view, plant, prune
 from qdts.search.result import Result
+from qdts.search.roots import verify_root, verify_roots, verify_visits
 from qdts.search.settings import settings_of
 
 QUOTA = 256
@@ -61,6 +62,8 @@ class Searcher:
             raise InputError(f"machine={options.machine} is not possible here, expected forest")
         if isinstance(evaluator, Compiled) and evaluator.game.spec != game.spec:
             raise InputError(f"the evaluator is for {evaluator.game.spec}, expected one for {game.spec}")
+        seeds = range(len(views)) if seeds is None else seeds
+        verify_roots(game, views, players, seeds, threads)
         self.game = game
         self.options = options
         self.evaluator = evaluator
@@ -71,7 +74,7 @@ class Searcher:
         self._playout = evaluator.playout if isinstance(evaluator, Compiled) else no_playout()
         first_nodes = min(first_nodes, options.max_nodes)
         self.forest = allocate(game, len(views), first_nodes, 3 * first_nodes + width(game))
-        self._plant(views, players, range(len(views)) if seeds is None else seeds)
+        self._plant(views, players, seeds)
 
     def _plant(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> None:
         for s, (view, player, seed) in enumerate(zip(views, players, seeds, strict=True)):
@@ -88,8 +91,7 @@ class Searcher:
 
     def run(self, visits: int, report: Report | None = None) -> None:
         """Make so many more visits in every slot."""
-        if visits < 1:
-            raise InputError(f"visits={visits} is not possible for a search, expected at least 1")
+        verify_visits(visits)
         registers = self.forest.registers
         registers[:, TARGET] = registers[:, VISITS] + visits
         while True:
@@ -100,6 +102,13 @@ class Searcher:
             status = registers[:, STATUS]
             if (status == DONE).all():
                 return
+            if (status == FAULTY).any():
+                s = int(np.argmax(status == FAULTY))
+                node = registers[s, CURRENT]
+                where = (
+                    f"the {KINDS[self.forest.kind[s, node]]} node {self.game.layout.write(self.forest.vector[s, node])}"
+                )
+                raise InputError(f"{self.game.spec}: the rules give no choice, or too many, at {where}")
             if (status == LOST).any():
                 self._take_back(np.flatnonzero(status == LOST))
                 s = int(np.argmax(status == LOST))
@@ -130,6 +139,7 @@ class Searcher:
                 f"{self.game.spec}: it is not player {player}'s turn at {self.game.layout.write(view)}, "
                 "expected a view of the player who searches, at his turn"
             )
+        verify_root(self.game, view, player)
         return self._replant(s, find_view(self.forest, s, view), view, player)
 
     def follow(self, s: int, moves: Sequence[int]) -> bool:

@@ -1,0 +1,99 @@
+"""What a search may be asked for: views that their players can have at their turns, and a number of visits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from qdts.errors import InputError
+from qdts.games.game import Game
+from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL
+from qdts.kernels import Ints
+from qdts.solving.policy import game_tree
+from qdts.solving.tree import NONE, TooLargeError, find_views
+
+MOST_VISITS = 2_000_000_000
+"""Counts are numbers of 32 bits."""
+
+
+def verify_visits(visits: int) -> None:
+    """Raise an InputError unless a search can make so many visits."""
+    if not 1 <= visits <= MOST_VISITS:
+        raise InputError(
+            f"visits={visits} is not possible for a search, expected at least 1 and at most {MOST_VISITS:,}"
+        )
+
+
+def verify_roots(
+    game: Game, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int], threads: int = 1
+) -> None:
+    """Raise an InputError unless each view shows what its player may know at his turn, and there is a seed for each."""
+    if threads < 1:
+        raise InputError(f"threads={threads} is not possible for a search, expected at least 1")
+    if not len(views) == len(players) == len(seeds):
+        raise InputError(f"{len(views)} views, {len(players)} players, {len(seeds)} seeds: expected as many of each")
+    for view, player in zip(views, players, strict=True):
+        verify_root(game, view, player)
+
+
+def verify_root(game: Game, view: Ints, player: int) -> None:
+    """The same for one view. Whether play can lead to it is not asked: `verify_view` does."""
+    game.verify_player(player)
+    if not np.array_equal(game.view(view, player), view):
+        shown = game.layout.write(view)
+        raise InputError(f"{game.spec}: {shown} is not a view of player {player}: it shows what he can't know")
+    if game.mover(view) != player:
+        raise InputError(f"{game.spec}: player {player} is not to move at {game.layout.write(view)}")
+
+
+def verify_view(game: Game, view: Ints, player: int) -> None:
+    """Raise an InputError unless play can lead to this view with the player to move."""
+    game.verify_player(player)
+    game.verify_vector(view)
+    where = game.layout.write(view)
+    unreachable = InputError(f"{game.spec}: no play leads player {player} to {where}, expected a view that he can have")
+    if game.replay is None:
+        try:
+            known = game_tree(game).infosets
+        except TooLargeError as error:
+            raise InputError(
+                f"{game.spec}: whether play leads to {where} can't be told, since the game is too large to enumerate; "
+                "give the moves from the start instead"
+            ) from error
+        found = int(find_views(known.views, view[None])[0])
+        if found == NONE:
+            raise unreachable
+        mover = int(known.owner[found])
+    else:
+        world = completed(game, view)
+        if world is None or not _replays(game, world) or not np.array_equal(game.view(world, player), view):
+            raise unreachable
+        mover = game.mover(world)
+    if mover != player:
+        whose = {CHANCE: "chance moves", TERMINAL: "the game is over"}.get(mover, f"it is player {mover}'s turn")
+        raise InputError(f"{game.spec}: {whose} at {where}, expected a view at player {player}'s turn")
+
+
+def completed(game: Game, view: Ints) -> Ints | None:
+    """The view with every hole filled by the first of its values, or None where a hole has none."""
+    world = view.copy()
+    while (hole := game.hole(world)) != NO_HOLE:
+        values = game.values(world, hole)
+        if not values:
+            return None
+        world = game.fill(world, hole, values[0][0])
+    return world
+
+
+def _replays(game: Game, world: Ints) -> bool:
+    """Whether the moves that a world tells of are possible and lead to it."""
+    assert game.replay is not None
+    try:
+        moves = game.replay(world)
+        at = game.initial()
+        for move in moves:
+            at = game.step(at, move)
+    except (InputError, IndexError, ValueError):
+        return False
+    return np.array_equal(at, world)
