@@ -9,7 +9,7 @@ from typing import NamedTuple
 from qdts.games.game import Game
 from qdts.kernels import Ints
 from qdts.search.evaluator import Evaluator
-from qdts.search.forest import DEEPEST, EVALUATIONS, NODES, TOUCHED, bytes_of
+from qdts.search.forest import DEEPEST, EVALUATIONS, NODES, TOUCHED, bytes_used
 from qdts.search.options import Options
 from qdts.search.searcher import Searcher
 
@@ -25,7 +25,7 @@ class Cost(NamedTuple):
     deepest: int
     """How many spawned trees were inside each other."""
     bytes: int
-    """Memory of its arrays, room to grow included."""
+    """Memory of its nodes and edges."""
     seconds: float
     """CPU time."""
 
@@ -43,5 +43,5 @@ def costs(
         done = wanted
         r = searcher.forest.registers[0]
         touched, evaluations, nodes, deepest = (int(r[i]) for i in (TOUCHED, EVALUATIONS, NODES, DEEPEST))
-        found.append(Cost(done, touched, evaluations, nodes, deepest, bytes_of(searcher.forest), seconds))
+        found.append(Cost(done, touched, evaluations, nodes, deepest, bytes_used(searcher.forest), seconds))
     return found

@@ -15,7 +15,6 @@ A node takes 8 W + 24 K + 41 bytes, an edge 8 K + 28, and each node has 4 places
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -285,7 +284,12 @@ def rehash(forest: Forest, first: int, last: int) -> None:
             enter_table(slot, node)
 
 
-def bytes_of(forest: Forest) -> int:
-    """How much memory the arrays take."""
-    arrays: Sequence[NDArray[np.generic]] = forest
-    return sum(a.nbytes for a in arrays)
+def bytes_a_node(forest: Forest) -> int:
+    """Memory of a node, with its places in the hash table."""
+    return 8 * forest.vector.shape[2] + 24 * forest.v.shape[2] + 41 + 16
+
+
+def bytes_used(forest: Forest) -> int:
+    """Memory of all nodes and edges that there are."""
+    edge = 8 * forest.v.shape[2] + 28
+    return int(forest.registers[:, NODES].sum()) * bytes_a_node(forest) + int(forest.registers[:, EDGES].sum()) * edge

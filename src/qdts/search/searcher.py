@@ -31,6 +31,7 @@ from qdts.search.forest import (
     TARGET,
     VISITS,
     allocate,
+    bytes_a_node,
     carry_over,
     width,
 )
@@ -44,8 +45,10 @@ from qdts.search.settings import settings_of
 QUOTA = 256
 """Visits that a slot makes between two looks at progress and Ctrl-C."""
 SUM_TOLERANCE = 1e-6
-FIRST_NODES = 64
-"""Nodes that a slot has room for at first."""
+NODES_A_VISIT = 8
+"""Nodes that a slot gets room for beforehand for each visit: more than most searches make."""
+RESERVED_BYTES = 1 << 29
+"""What all slots get beforehand at most. It is address space: what is never written to takes no memory."""
 
 Report = Callable[[int], None]
 """Called now and then with the visits made so far, over all slots."""
@@ -56,7 +59,7 @@ class Searcher:
 
     def __init__(
         self, game: Game, views: Sequence[Ints], players: Sequence[int], options: Options, evaluator: Evaluator, *,
-        seeds: Sequence[int] | None = None, threads: int = 1, first_nodes: int = FIRST_NODES,
+        seeds: Sequence[int] | None = None, threads: int = 1, first_nodes: int | None = None,
     ) -> None:  # fmt: skip
         if options.machine != "forest":
             raise InputError(f"machine={options.machine} is not possible here, expected forest")
@@ -72,8 +75,9 @@ class Searcher:
         self._book = evaluator.book if isinstance(evaluator, Compiled) else empty_book()
         self._number = evaluator.number if isinstance(evaluator, Compiled) else OUTSIDE
         self._playout = evaluator.playout if isinstance(evaluator, Compiled) else no_playout()
-        first_nodes = min(first_nodes, options.max_nodes)
-        self.forest = allocate(game, len(views), first_nodes, 3 * first_nodes + width(game))
+        self._reserves = first_nodes is None
+        nodes = min(first_nodes or 1, options.max_nodes)
+        self.forest = allocate(game, len(views), nodes, 3 * nodes + width(game))
         self._plant(views, players, seeds)
 
     def _plant(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> None:
@@ -92,6 +96,8 @@ class Searcher:
     def run(self, visits: int, report: Report | None = None) -> None:
         """Make so many more visits in every slot."""
         verify_visits(visits)
+        if self._reserves:
+            self._reserve(visits)
         registers = self.forest.registers
         registers[:, TARGET] = registers[:, VISITS] + visits
         while True:
@@ -188,6 +194,14 @@ class Searcher:
             first, last, QUOTA,
         )  # fmt: skip
 
+    def _reserve(self, visits: int) -> None:
+        """Make room for what so many visits will probably need, so that trees need not be carried over as they grow."""
+        f = self.forest
+        most = RESERVED_BYTES // (max(1, len(f.registers)) * bytes_a_node(f))
+        nodes = min(int(f.registers[:, NODES].max(initial=0)) + NODES_A_VISIT * visits, most, self.options.max_nodes)
+        if nodes > f.kind.shape[1]:
+            self._enlarge(nodes, 3 * nodes + width(self.game), f.stack.shape[1])
+
     def _grow(self) -> None:
         f = self.forest
         nodes, edges = f.kind.shape[1], f.choice.shape[1]
@@ -195,11 +209,13 @@ class Searcher:
         more_nodes = min(2 * nodes, self.options.max_nodes) if 2 * int(used[NODES]) > nodes else nodes
         more_edges = 2 * edges if 2 * (int(used[EDGES]) + width(self.game)) > edges else edges
         depth = f.stack.shape[1]
-        larger = allocate(
-            self.game, len(f.registers), more_nodes, more_edges, 2 * depth if used[DEPTH] == depth else depth
-        )
-        self._on_threads(lambda first, last: carry_over(f, larger, first, last))
-        self.forest = larger
+        self._enlarge(more_nodes, more_edges, 2 * depth if used[DEPTH] == depth else depth)
+
+    def _enlarge(self, nodes: int, edges: int, depth: int) -> None:
+        """Carry all trees over to where there is more room."""
+        small, large = self.forest, allocate(self.game, len(self.forest.registers), nodes, edges, depth)
+        self._on_threads(lambda first, last: carry_over(small, large, first, last))
+        self.forest = large
 
     def _serve(self, s: int) -> None:
         """Have the node that a slot is parked at evaluated outside."""
