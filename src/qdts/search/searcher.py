@@ -200,7 +200,7 @@ class Searcher:
         most = RESERVED_BYTES // (max(1, len(f.registers)) * bytes_a_node(f))
         nodes = min(int(f.registers[:, NODES].max(initial=0)) + NODES_A_VISIT * visits, most, self.options.max_nodes)
         if nodes > f.kind.shape[1]:
-            self._enlarge(nodes, 3 * nodes + width(self.game), f.stack.shape[1])
+            self._enlarge(nodes, max(3 * nodes + width(self.game), f.choice.shape[1]), f.stack.shape[1])
 
     def _grow(self) -> None:
         f = self.forest
