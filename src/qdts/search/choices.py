@@ -5,13 +5,24 @@ from __future__ import annotations
 from typing import Literal
 
 Machine = Literal["forest", "bandit"]
-Estimate = Literal["counts", "dirichlet", "sticky", "prior", "mirror"]
-Select = Literal["puct", "mirror", "even"]
-Backup = Literal["average", "mirror"]
+Estimate = Literal["counts", "dirichlet", "sticky", "prior", "mirror", "mix"]
+Select = Literal["puct", "mirror", "even", "ucb", "guided"]
+Backup = Literal["average", "mirror", "running"]
+Form = Literal["residual", "expected", "running", "masked"]
+LuckBase = Literal["same", "mu", "v", "q", "none"]
+LuckChild = Literal["q", "v", "vc"]
+Ball = Literal["node", "route"]
 Unvisited = Literal["child", "fpu"]
-Decision = Literal["lcb", "mirror", "visits", "most"]
+Decision = Literal["lcb", "mirror", "visits", "most", "ucb"]
+Belief = Literal["model", "rules", "holes", "completions", "bayes", "exact", "visits"]
+Trees = Literal["one", "many"]
+SelfDeterminization = Literal["none", "pure", "split"]
 
-COUNTS, DIRICHLET, STICKY, PRIOR, MIRROR_ESTIMATE = range(5)
-PUCT, MIRROR_SELECT, EVEN = range(3)
-AVERAGE, MIRROR_BACKUP = range(2)
+COUNTS, DIRICHLET, STICKY, PRIOR, MIRROR_ESTIMATE, MIX = range(6)
+PUCT, MIRROR_SELECT, EVEN, UCB, GUIDED = range(5)
+AVERAGE, MIRROR_BACKUP, RUNNING_BACKUP = range(3)
+RESIDUAL, EXPECTED, RUNNING, MASKED = range(4)
+BASE_SAME, BASE_MU, BASE_V, BASE_Q, BASE_NONE = range(5)
+CHILD_Q, CHILD_V, CHILD_VC = range(3)
+NODE, ROUTE = range(2)
 CHILD, FPU = range(2)

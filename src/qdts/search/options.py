@@ -11,7 +11,21 @@ from numbers import Real
 from typing import Any, get_args
 
 from qdts.errors import InputError, unknown
-from qdts.search.choices import Backup, Decision, Estimate, Machine, Select, Unvisited
+from qdts.search.choices import (
+    Backup,
+    Ball,
+    Belief,
+    Decision,
+    Estimate,
+    Form,
+    LuckBase,
+    LuckChild,
+    Machine,
+    Select,
+    SelfDeterminization,
+    Trees,
+    Unvisited,
+)
 
 
 @dataclass(frozen=True)
@@ -19,7 +33,7 @@ class Options:
     """The parameters of a search. Constants that are compared with Q are in units of S, half the range of returns."""
 
     machine: Machine = "forest"
-    """`forest`: many trees with P, V, V_c and H. `bandit`: one tree, UCB and playouts."""
+    """`forest`: many trees with P, V, V_c and H. `bandit`: UCB and playouts."""
     c: float = 0.5
     """c: exploration, in PUCT and in UCB."""
     eps_sample: float = 0.1
@@ -39,7 +53,19 @@ class Options:
     root_select: Select = "puct"
     """How a root, spawned ones included, chooses."""
     backup: Backup = "average"
-    """What an ACT node backs up: the MIX/PN average, or the expectation under its mirror step."""
+    """What an ACT node backs up: the MIX/PN average, the expectation under its mirror step, or a running average."""
+    sample_q: Form = "residual"
+    """The form of Q at SAMPLE and CHANCE nodes."""
+    opponent_q: Form = "residual"
+    """The form of Q at OPPONENT nodes."""
+    luck_base: LuckBase = "same"
+    """Φ: what the luck of a drawn child is measured from, in running averages."""
+    luck_child: LuckChild = "q"
+    """Φ: what the drawn child counts as."""
+    ball: Ball = "node"
+    """B_eps: at each SAMPLE node, or over whole routes through a chain of them."""
+    belief: Belief = "model"
+    """H: the evaluator's, or what takes its place."""
     unvisited: Unvisited = "child"
     """Q of a child that was not visited: V_c, or first-play urgency."""
     fpu: float = 0.0
@@ -64,6 +90,10 @@ class Options:
     """The parameter of that noise."""
     max_nodes: int = 10_000_000
     """How many nodes a search may have; it then goes on without growing, and says so."""
+    trees: Trees = "one"
+    """The bandit's trees: one for the observer, or many, one for each player and what he may know."""
+    self_determinization: SelfDeterminization = "none"
+    """Whether the bandit's many trees also see worlds that the player knows to be impossible."""
 
     def __post_init__(self) -> None:
         for name, words in WORDS.items():
@@ -88,6 +118,14 @@ WORDS = {
     "select": get_args(Select),
     "root_select": get_args(Select),
     "backup": get_args(Backup),
+    "sample_q": get_args(Form),
+    "opponent_q": get_args(Form),
+    "luck_base": get_args(LuckBase),
+    "luck_child": get_args(LuckChild),
+    "ball": get_args(Ball),
+    "belief": get_args(Belief),
+    "trees": get_args(Trees),
+    "self_determinization": get_args(SelfDeterminization),
     "unvisited": get_args(Unvisited),
     "decision": get_args(Decision),
 }
@@ -117,6 +155,16 @@ SEARCHES: Mapping[str, Options] = {
     "puct": Options(decision="visits"),
     "a-ismcts": Options(eps_sample=0.0, eps_opponent=0.0, estimate="counts", decision="visits"),
     "qdts": Options(),
+    "qdts-backprop": Options(eps_opponent=0.0, estimate="mix", sample_q="running", opponent_q="expected"),
+    "nash-ismcts": Options(
+        eps_opponent=0.0,
+        estimate="counts",
+        sample_q="running",
+        opponent_q="running",
+        backup="running",
+        ball="route",
+        belief="bayes",
+    ),
     "mmds": Options(
         eps_sample=0.0,
         eps_opponent=0.0,
@@ -126,8 +174,9 @@ SEARCHES: Mapping[str, Options] = {
         backup="mirror",
         decision="mirror",
     ),
-    "uct": Options(machine="bandit", c=1.4, decision="most"),
-    "ismcts": Options(machine="bandit", c=1.4, decision="visits"),
+    "uct": Options(machine="bandit", c=1.4, decision="most", belief="rules"),
+    "ismcts": Options(machine="bandit", c=1.4, decision="visits", belief="rules"),
+    "mt-ismcts": Options(machine="bandit", c=1.4, decision="visits", belief="rules", trees="many"),
 }
 """The searches that have a name."""
 

@@ -8,7 +8,7 @@ from numba import float64, int64, types
 
 from qdts.games import defaults
 from qdts.games.game import Game
-from qdts.search.choices import Backup, Estimate, Select, Unvisited
+from qdts.search.choices import Backup, Ball, Estimate, Form, LuckBase, LuckChild, Select, Unvisited
 from qdts.search.options import Options
 
 
@@ -34,6 +34,11 @@ class Settings(NamedTuple):
     select: int
     root_select: int
     backup: int
+    sample_q: int
+    opponent_q: int
+    luck_base: int
+    luck_child: int
+    ball: int
     unvisited: int
     fpu: float
     widen: int
@@ -53,6 +58,11 @@ _INTS = (
     "select",
     "root_select",
     "backup",
+    "sample_q",
+    "opponent_q",
+    "luck_base",
+    "luck_child",
+    "ball",
     "unvisited",
     "widen",
     "share",
@@ -86,6 +96,11 @@ def settings_of(game: Game, options: Options) -> Settings:
         select=get_args(Select).index(options.select),
         root_select=get_args(Select).index(options.root_select),
         backup=get_args(Backup).index(options.backup),
+        sample_q=get_args(Form).index(options.sample_q),
+        opponent_q=get_args(Form).index(options.opponent_q),
+        luck_base=get_args(LuckBase).index(options.luck_base),
+        luck_child=get_args(LuckChild).index(options.luck_child),
+        ball=get_args(Ball).index(options.ball),
         unvisited=get_args(Unvisited).index(options.unvisited),
         fpu=options.fpu * scale,
         widen=int(options.widen),
