@@ -53,18 +53,20 @@ def test_mirror() -> None:
 
 
 @pytest.mark.parametrize("unvisited", ["child", "fpu"])
-@pytest.mark.parametrize("decision", ["lcb", "mirror", "visits", "most"])
+@pytest.mark.parametrize("decision", ["lcb", "mirror", "visits", "most", "ucb", "guided"])
 @pytest.mark.parametrize("spec", ["liars_dice(numdice=2,dice_sides=3)", "connect_four"])
 def test_it_is_the_twin_s(spec: str, decision: str, unvisited: str) -> None:
-    """With a few visits, so that some actions have none."""
+    """With a few visits, so that some actions have none; guided it has more, and all have some."""
     game = load_game(spec)
-    options = named("qdts", decision=decision, unvisited=unvisited, fpu=0.3, root_step=2.0, root_temperature=0.1)
+    visits = 60 if decision == "guided" else 4
+    changes = {"decision": "ucb", "root_select": "guided"} if decision == "guided" else {"decision": decision}
+    options = named("qdts", unvisited=unvisited, fpu=0.3, root_step=2.0, root_temperature=0.1, **changes)
     for seed in range(3):
         view, player = first_view(game, seed)
         searcher = Searcher(game, [view], [player], options, Hashed(game, seed), seeds=[seed])
-        searcher.run(4)
+        searcher.run(visits)
         twin = Twin(game, options, Hashed(game, seed), seed)
-        root = twin.search(view, player, 4)
+        root = twin.search(view, player, visits)
         result = searcher.result(0)
         move, target = twin.decision()
         assert result.move == pytest.approx(move)

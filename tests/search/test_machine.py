@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, get_args
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from qdts.games import Game
 from qdts.games.interface import CHANCE
 from qdts.kernels import Ints
 from qdts.rng import State
+from qdts.search.choices import Ball, Form, LuckBase, LuckChild
 from qdts.search.evaluator import Answer, Evaluator, Query
 from qdts.search.evaluators import Playouts, Table, Uniform
 from qdts.search.forest import DEEPEST, EVALUATIONS, NODES, NONE, ROOT, TOUCHED
@@ -17,7 +20,8 @@ from qdts.search.options import Options, named
 from qdts.search.searcher import Searcher
 from qdts.solving.policy import game_tree, policy_on
 from search.naive_evaluators import Drawing, Hashed
-from search.twin import Node, Twin
+from search.naive_tree import Node
+from search.twin import Twin
 
 CLOSE = 1e-12
 
@@ -119,6 +123,8 @@ FOREST = {
     "qdts": named("qdts"),
     "qdts, eps 0": named("qdts", eps_sample=0.0, eps_opponent=0.0),
     "mmds": named("mmds"),
+    "qdts-backprop": named("qdts-backprop"),
+    "nash-ismcts": named("nash-ismcts", belief="model"),
 }
 HIDDEN = (
     "kuhn_poker",
@@ -155,6 +161,7 @@ def test_open_games(spec: str) -> None:
         both(game, named("puct"), Hashed(game, seed), seed, 200)
 
 
+RUNNING: dict[str, Any] = {"sample_q": "running", "opponent_q": "running", "backup": "running"}
 OPTIONS = {
     "counts": named("qdts", estimate="counts"),
     "sticky": named("qdts", estimate="sticky"),
@@ -164,18 +171,82 @@ OPTIONS = {
     "fpu": named("qdts", unvisited="fpu", fpu=0.2),
     "widen": named("qdts", widen=True),
     "share": named("qdts", share=True),
+    "running, shared": named("nash-ismcts", belief="model", share=True),
     "widen and share": named("qdts", widen=True, share=True),
     "widen, mirror": named("mmds", widen=True),
     "wide": named("qdts", eps_sample=1.5, eps_opponent=2.0),
+    "full": named("qdts", max_nodes=40),
+    "widen, full": named("qdts", widen=True, max_nodes=40),
+    "full at once": named("nash-ismcts", belief="model", max_nodes=7),
+    "mix": named("qdts", estimate="mix"),
+    "ucb": named("qdts", select="ucb", root_select="ucb"),
+    "guided": named("qdts", select="guided", root_select="guided"),
+    "guided roots": named("qdts", root_select="guided", widen=True),
+    "expected": named("qdts", sample_q="expected", opponent_q="expected"),
+    "expected, mirror": named("mmds", step=2.0, sample_q="expected", opponent_q="expected"),
+    "masked": named("qdts", sample_q="masked", opponent_q="masked"),
+    "masked, eps 0": named("a-ismcts", estimate="prior", sample_q="masked", opponent_q="masked"),
+    "masked, wide": named("qdts", sample_q="masked", opponent_q="masked", eps_sample=1.0, eps_opponent=1.0),
+    "masked, widen and share": named("qdts", sample_q="masked", opponent_q="masked", widen=True, share=True),
+    "running samples": named("qdts", sample_q="running"),
+    "running opponents": named("qdts", opponent_q="running"),
+    "running actions": named("qdts", backup="running"),
+    "running, wide": named("qdts", **RUNNING, eps_sample=1.5, eps_opponent=2.0),
+    "running, mirror": named("mmds", **RUNNING, step=2.0, root_select="mirror", eps_opponent=0.1),
+    "running, even": named("mmds", **RUNNING),
+    "running, urgent": named("qdts", **RUNNING, unvisited="fpu", fpu=0.2),
+    "running, widen and share": named("qdts", **RUNNING, widen=True, share=True),
+    "running, ucb": named("qdts", **RUNNING, select="ucb", root_select="guided"),
+    "running, full": named("qdts", **RUNNING, max_nodes=40),
 }
+
+
+def equal_with(game: Game, options: Options) -> None:
+    for seed in range(4):
+        both(game, options, Hashed(game, seed), seed, 60)
 
 
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("spec", ["kuhn_poker(players=3)", "leduc_poker", "liars_dice(split=true)", "matrix_game"])
 def test_each_option(spec: str, name: str) -> None:
-    game = load_game(spec)
-    for seed in range(4):
-        both(game, OPTIONS[name], Hashed(game, seed), seed, 60)
+    equal_with(load_game(spec), OPTIONS[name])
+
+
+@pytest.mark.parametrize("luck_child", get_args(LuckChild))
+@pytest.mark.parametrize("luck_base", get_args(LuckBase))
+@pytest.mark.parametrize("ball", get_args(Ball))
+def test_every_kind_of_luck(ball: Ball, luck_base: LuckBase, luck_child: LuckChild) -> None:
+    """Of two holes in a chain."""
+    options = named("qdts", **RUNNING, ball=ball, luck_base=luck_base, luck_child=luck_child)
+    equal_with(load_game("kuhn_poker(players=3)"), options)
+
+
+@pytest.mark.parametrize("form", get_args(Form))
+@pytest.mark.parametrize("eps", [0.1, 1.0])
+@pytest.mark.parametrize("spec", ["kuhn_poker(players=3)", "liars_dice(numdice=2,dice_sides=3)", "phantom_ttt"])
+def test_whole_routes_by_every_form(spec: str, eps: float, form: Form) -> None:
+    equal_with(load_game(spec), named("qdts", ball="route", sample_q=form, eps_sample=eps))
+
+
+OPEN = {
+    "running": named("puct", sample_q="running", backup="running"),
+    "running, no luck": named("puct", sample_q="running", backup="running", luck_base="none"),
+    "running, child values": named("puct", sample_q="running", luck_child="vc"),
+    "running, mirror": named("puct", sample_q="running", backup="running", select="mirror", step=2.0),
+    "expected": named("puct", sample_q="expected"),
+    "masked": named("puct", sample_q="masked"),
+    "ucb": named("puct", select="ucb", root_select="ucb"),
+    "tree search": named(
+        "puct", select="guided", root_select="guided", backup="running", luck_base="none", decision="ucb"
+    ),
+    "full": named("puct", sample_q="running", backup="running", max_nodes=20),
+}
+
+
+@pytest.mark.parametrize("name", OPEN)
+@pytest.mark.parametrize("spec", ["pig(winscore=20)", "tic_tac_toe"])
+def test_each_option_of_open_games(spec: str, name: str) -> None:
+    equal_with(load_game(spec), OPEN[name])
 
 
 def test_four_players_and_39_holes() -> None:

@@ -20,8 +20,10 @@ from qdts.rng import State, StateType, seeded, uniform
 from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL, Answer, Evaluator, Query
 from qdts.search.options import Options, named
 from search.naive_evaluators import Drawing, Exact, Hashed, Uniform, mixed_strategy
+from search.naive_formulas import Values, lowest, mirror_step, sticky
+from search.naive_tree import Node
 from search.stream import number
-from search.twin import NOBODY, Node, Twin, Values, lowest, mirror_step, sticky
+from search.twin import NOBODY, Twin
 
 GAMES = [
     "kuhn_poker(players=3)",
@@ -40,6 +42,12 @@ OPTIONS = {
     "qdts, sticky, urgent": named("qdts", estimate="sticky", unvisited="fpu", fpu=0.2, eps_sample=0.7),
     "mmds": named("mmds", share=True),
     "mmds, steps": named("mmds", step=3.0, eps_opponent=0.3),
+}
+FORMS = {
+    **OPTIONS,
+    "qdts-backprop": named("qdts-backprop"),
+    "nash-ismcts": named("nash-ismcts", belief="model"),
+    "masked, by ucb": named("qdts", sample_q="masked", opponent_q="masked", select="ucb", root_select="guided"),
 }
 
 
@@ -66,10 +74,10 @@ def searched(spec: str, options: Options, visits: int, seed: int = 1) -> Twin:
     return twin
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("spec", GAMES)
 def test_counts_and_shapes(spec: str, name: str) -> None:
-    game, options = load_game(spec), OPTIONS[name]
+    game, options = load_game(spec), FORMS[name]
     twin = searched(spec, options, 40)
     assert twin.top.visits == 40
     nodes = list(twin.nodes())
@@ -429,13 +437,13 @@ def test_chance_is_averaged_by_the_rules() -> None:
             assert node.lo == pytest.approx([sum(e.prior * e.vc[k] for e in node.edges) for k in range(2)])
 
 
-@pytest.mark.parametrize("decision", ["lcb", "mirror", "visits", "most"])
+@pytest.mark.parametrize("decision", ["lcb", "mirror", "visits", "most", "ucb"])
 def test_decisions(decision: str) -> None:
     twin = searched("leduc_poker", named("qdts", decision=decision), 64)
     move, target = twin.decision()
     assert sum(move) == pytest.approx(1)
     assert sum(target) == pytest.approx(1)
-    if decision == "most":
+    if decision in ("most", "ucb"):
         assert max(move) == 1
         assert target == [e.n / 64 for e in twin.top.edges]
 

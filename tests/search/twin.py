@@ -1,15 +1,14 @@
 """The naive twin of the forest: a recursive search, written from `docs/search.md` for clarity alone.
 
 It shares the random stream and the evaluator with the engine, and nothing else. Values are lists of K floats: one for
-each player where nothing is hidden, else the owner's alone. Sums go from left to right over the edges in their order
-(the built-in `sum` may compensate for rounding), so that the engine can come to the same ties.
+each player where nothing is hidden, else the owner's alone. Sums go from left to right over the edges in their order,
+so that the engine can come to the same ties.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from math import exp, inf, log, sqrt
+from collections.abc import Iterator, Sequence
+from math import inf, log, sqrt
 
 import numpy as np
 
@@ -18,12 +17,12 @@ from qdts.games import interface as rules
 from qdts.games.interface import NO_HOLE
 from qdts.kernels import Ints
 from qdts.rng import State, seeded
-from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL, Evaluator, Query
+from qdts.search.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, TERMINAL, Evaluator, Query
 from qdts.search.options import Options
+from search.naive_formulas import Ends, Values, add, lowest_of_seen, luck, mean, mirror_step, negated, spread, sticky
+from search.naive_tree import Choice, Edge, Interval, Item, Node, Tree, Trip, by_player, minus, routes
 from search.stream import number
 
-Values = list[float]
-"""K numbers."""
 NOBODY = -1
 """The owner of the tree of an open game."""
 STOPPED = -1
@@ -32,64 +31,8 @@ TOLERANCE = 1e-9
 """By how much of S an interval may miss the largest lower end and still overlap."""
 
 
-@dataclass(eq=False)
-class Edge:
-    """A choice at a node."""
-
-    choice: int
-    prior: float
-    """P, H or the rules' probability; 0 at OPPONENT nodes, which have none of their own."""
-    vc: Values
-    n: int = 0
-    w: float = 0.0
-    child: Node | None = None
-
-
-@dataclass(eq=False)
-class Tree:
-    """One tree: whose it is, how many trees it hangs below, and its ACT nodes by view."""
-
-    owner: int
-    depth: int
-    acts: dict[bytes, Node] = field(default_factory=dict)
-
-
-@dataclass(eq=False)
-class Node:
-    """A node; its edges are listed when it is evaluated."""
-
-    kind: int
-    vector: Ints
-    tree: Tree
-    actor: int
-    """Who moves: a player, or chance or nobody by the numbers of the rules; the owner at SAMPLE."""
-    is_root: bool
-    passing: bool
-    """Whether a visit that evaluates it goes on: a root, a SAMPLE node, or midway."""
-    pending: int = NOTHING
-    hole: int = NO_HOLE
-    evaluated: bool = False
-    v: Values = field(default_factory=list)
-    lo: Values = field(default_factory=list)
-    hi: Values = field(default_factory=list)
-    edges: list[Edge] = field(default_factory=list)
-    n_mixed: int = 0
-    spawned: Node | None = None
-
-    @property
-    def owner(self) -> int:
-        """The owner of its tree."""
-        return self.tree.owner
-
-    @property
-    def settled(self) -> bool:
-        """Whether it has V and Q."""
-        return self.evaluated or self.kind == TERMINAL
-
-    @property
-    def visits(self) -> int:
-        """ΣN."""
-        return sum(e.n for e in self.edges)
+class FullError(Exception):
+    """There is no room for another node."""
 
 
 class Twin:
@@ -103,7 +46,7 @@ class Twin:
 
     def root(self, view: Ints, player: int, guide: Sequence[float] | None = None) -> Node:
         """Begin a search at a player's view; `guide` is P' of its root. The stream goes on where it was."""
-        self.evaluations, self.touched, self.spawn_depth = 0, 0, 0
+        self.evaluations, self.touched, self.spawn_depth, self.size = 0, 0, 0, 0
         self.path: list[Node] = []
         """The nodes of the last visit, spawned visits left out; at the last of them it stopped."""
         self.roots: dict[tuple[int, bytes], Node] = {}
@@ -154,6 +97,7 @@ class Twin:
         self.top, self.guide = node, None
         self.roots = {(n.owner, n.vector.tobytes()): n for n in kept if n.is_root}
         self.spawn_depth = max(n.tree.depth for n in kept)
+        self.size = len(kept)
         return True
 
     def nodes(self, top: Node | None = None) -> Iterator[Node]:
@@ -172,25 +116,50 @@ class Twin:
 
     # One visit
 
-    def visit_node(self, node: Node, path: list[Node]) -> int:
-        """Visit what lies below a node, and return the edge chosen at it, or STOPPED."""
+    def visit_node(self, node: Node, path: list[Node], waiting: Node | None = None) -> Trip:
+        """Visit what lies below a node, a spawned root if an OPPONENT node is waiting for its choice."""
         self.touched += 1
         path.append(node)
-        if node.kind == TERMINAL:
-            return STOPPED
-        if not node.evaluated:
+        stops = node.kind == TERMINAL
+        if not node.settled:
             self.evaluate(node)
             self.widen(node)
-            if not node.passing:
-                return STOPPED
-        chosen = self.choose(node)
-        edge = node.edges[chosen]
+            stops = node.is_new_end = not node.passing
+        here = Choice(STOPPED, None) if stops else self.choose(node)
+        if here.edge == STOPPED:
+            return Trip(here, (list(node.lo), list(node.hi)))
+        if waiting is not None:
+            here = here._replace(phi=self.luck(waiting, here))
+        edge = node.edges[here.edge]
+        phi, whole = self.luck(node, here), self.luck_of_route(node, edge)
         edge.n += 1
-        self.visit_node(self.child(node, edge), path)
-        self.back_up(node)
-        return chosen
+        child = self.child(node, edge)
+        if child is not None:
+            _, x, deeper = self.visit_node(child, path)
+            whole = deeper or whole
+        else:
+            x = self.edge_q(node, edge) if node.kind == ACT else (edge.vc, edge.vc)
+        return self.go_up(node, here, x, phi, whole)
 
-    def choose(self, node: Node) -> int:
+    def go_up(self, node: Node, here: Choice, x: Interval, phi: Interval, whole: Interval | None) -> Trip:
+        """Set Q of a node on the path, x having come from below."""
+        if self.form(node) != "running":
+            self.back_up(node)
+            return Trip(here, x)
+        in_route = self.options.ball == "route" and node.kind == SAMPLE
+        if in_route and node.head is node:
+            assert whole is not None
+            phi = whole
+        adjusted = minus(x, phi)
+        m = node.visits + node.is_new_end
+        for q, ends in zip((node.lo, node.hi), adjusted, strict=True):
+            for k in range(len(q)):
+                q[k] += (ends[k] - q[k]) / m
+        if in_route and node.head is not node:
+            return Trip(here, x, whole)
+        return Trip(here, adjusted)
+
+    def choose(self, node: Node) -> Choice:
         """The edge to go on with, by the kind of node."""
         if node.kind == ACT:
             return self.choose_action(node)
@@ -198,40 +167,64 @@ class Twin:
             return self.choose_for_another(node)
         return self.draw([e.prior for e in node.edges])
 
-    def choose_for_another(self, node: Node) -> int:
-        """What a visit of the mover's own tree chooses, or a draw from his mirror step."""
-        if node.spawned is None:
-            node.spawned = self.spawn(node)
+    def choose_for_another(self, node: Node) -> Choice:
+        """What a visit of the mover's own tree chooses, or a draw from his mirror step; nothing if there is no room."""
+        spawned = node.spawned = node.spawned or self.spawn(node)
+        if spawned is None:
+            return Choice(STOPPED, None)
         if self.options.estimate != "mirror":
-            return self.visit_node(node.spawned, [])
+            return self.visit_node(spawned, [], waiting=node).chosen
         if self.options.step > 0:
-            self.visit_node(node.spawned, [])
-        elif not node.spawned.evaluated:
-            self.evaluate(node.spawned)
-            self.widen(node.spawned)
-        return self.draw(self.estimated_policy(node.spawned))
+            self.visit_node(spawned, [])
+        elif not spawned.evaluated:
+            self.evaluate(spawned)
+            self.widen(spawned)
+        return self.draw(self.estimated_policy(spawned))
 
-    def choose_action(self, node: Node) -> int:
+    def choose_action(self, node: Node) -> Choice:
         """The owner's choice; it adds to W."""
         select = self.options.root_select if node.is_root else self.options.select
         if select == "puct":
             return self.choose_by_puct(node)
         if select == "mirror":
             chosen = self.draw(self.mirror(node))
-        else:
+        elif select == "even":
             counts = [e.n for e in node.edges]
-            chosen = counts.index(min(counts))
-        node.edges[chosen].w += 1
+            chosen = Choice(counts.index(min(counts)), None)
+        else:
+            chosen = Choice(self.choose_by_ucb(node, self.guides(node) if select == "guided" else None), None)
+        node.edges[chosen.edge].w += 1
         return chosen
 
-    def choose_by_puct(self, node: Node) -> int:
+    def choose_by_ucb(self, node: Node, guide: Values | None) -> int:
+        """One of those without visits, evenly, or the largest upper confidence bound."""
+        new = [e for e, edge in enumerate(node.edges) if edge.n == 0]
+        if len(new) > 1:
+            return new[int(number(self.state) * len(new))]
+        bounds = self.upper_bounds(node, guide)
+        return bounds.index(max(bounds))
+
+    def upper_bounds(self, node: Node, guide: Values | None) -> Values:
+        """M(e) + c · S · √(ln ΣN / N(e)), with the guide before the root sign; infinite where there are no visits."""
+        k = self.mover_slot(node)
+        bounds = []
+        for e, edge in enumerate(node.edges):
+            lo, hi = self.edge_q(node, edge)
+            c = self.options.c * self.scale * (1.0 if guide is None else guide[e])
+            bounds.append((lo[k] + hi[k]) / 2 + c * sqrt(log(node.visits) / edge.n) if edge.n > 0 else inf)
+        return bounds
+
+    def guides(self, node: Node) -> Values:
+        """P'."""
+        return [e.prior for e in node.edges] if node is not self.top or self.guide is None else list(self.guide)
+
+    def choose_by_puct(self, node: Node) -> Choice:
         """The one interval on top (pure), or a draw by P from those that overlap (mixed)."""
         k = self.mover_slot(node)
         prior = [e.prior for e in node.edges]
-        guide = prior if node is not self.top or self.guide is None else list(self.guide)
         root_of_visits = sqrt(node.visits)
         low, high = [], []
-        for edge, p in zip(node.edges, guide, strict=True):
+        for edge, p in zip(node.edges, self.guides(node), strict=True):
             lo, hi = self.edge_q(node, edge)
             u = self.options.c * self.scale * p * root_of_visits / (1 + edge.n)
             low.append(lo[k] + u)
@@ -239,7 +232,7 @@ class Twin:
         overlap = [e for e, top in enumerate(high) if top >= max(low) - TOLERANCE * self.scale]
         if len(overlap) == 1:
             node.edges[overlap[0]].w += 1
-            return overlap[0]
+            return Choice(overlap[0], None)
         mass = add(prior[e] for e in overlap)
         mix = [0.0] * len(prior)
         for e in overlap:
@@ -248,38 +241,51 @@ class Twin:
         node.n_mixed += 1
         return self.draw(mix)
 
-    def draw(self, weights: Values) -> int:
+    def draw(self, weights: Values) -> Choice:
         """One choice, in proportion to its weight."""
         u = number(self.state) * add(weights)
         for e, weight in enumerate(weights):
             u -= weight
             if u < 0:
-                return e
-        return max(e for e, weight in enumerate(weights) if weight > 0)
+                return Choice(e, weights)
+        return Choice(max(e for e, weight in enumerate(weights) if weight > 0), weights)
 
     # Nodes
+
+    def make(self, kind: int, vector: Ints, tree: Tree, actor: int, *, is_root: bool = False, passing: bool) -> Node:
+        """A new node, if there is room."""
+        if self.size >= self.options.max_nodes:
+            raise FullError
+        self.size += 1
+        return Node(kind, vector, tree, actor, is_root, passing)
 
     def new_root(self, view: Ints, player: int, depth: int) -> Node:
         """The root of a new tree."""
         tree = Tree(NOBODY if self.open else player, depth)
         actor = self.game.mover(view) if self.open else player
-        node = Node(ACT, view.copy(), tree, actor, is_root=True, passing=True)
+        node = self.make(ACT, view.copy(), tree, actor, is_root=True, passing=True)
         tree.acts[view.tobytes()] = node
         self.roots[tree.owner, view.tobytes()] = node
         self.spawn_depth = max(self.spawn_depth, depth)
         return node
 
-    def spawn(self, node: Node) -> Node:
-        """The root that stands for the mover of an OPPONENT node."""
+    def spawn(self, node: Node) -> Node | None:
+        """The root that stands for the mover of an OPPONENT node, if there is one or room for one."""
         view = self.game.view(node.vector, node.actor)
         if self.options.share and (node.actor, view.tobytes()) in self.roots:
             return self.roots[node.actor, view.tobytes()]
-        return self.new_root(view, node.actor, node.tree.depth + 1)
+        try:
+            return self.new_root(view, node.actor, node.tree.depth + 1)
+        except FullError:
+            return None
 
-    def child(self, node: Node, edge: Edge) -> Node:
-        """The child of an edge, made if it is missing."""
+    def child(self, node: Node, edge: Edge) -> Node | None:
+        """The child of an edge, made if it is missing and there is room."""
         if edge.child is None:
-            edge.child = self.new_child(node, edge.choice)
+            try:
+                edge.child = self.new_child(node, edge.choice)
+            except FullError:
+                return None
         return edge.child
 
     def new_child(self, node: Node, choice: int) -> Node:
@@ -287,13 +293,13 @@ class Twin:
         if node.kind == SAMPLE:
             filled = self.game.fill(node.vector, node.hole, choice)
             if self.game.hole(filled) != NO_HOLE:
-                return self.sample_node(node.tree, filled, node.pending)
+                return self.sample_node(node.tree, filled, node.pending, node.head)
             return self.arrive(node.tree, self.game.step(filled, node.pending))
         if node.kind == ACT and self.game.hole(node.vector) != NO_HOLE:
             after = self.game.step(self.completion(node.vector), choice)
             if self.game.midway(after):
                 return self.act_node(node.tree, self.game.view(after, node.owner))
-            return self.sample_node(node.tree, node.vector, choice)
+            return self.sample_node(node.tree, node.vector, choice, None)
         return self.arrive(node.tree, self.game.step(node.vector, choice))
 
     def completion(self, view: Ints) -> Ints:
@@ -307,30 +313,30 @@ class Twin:
         mover = self.game.mover(world)
         midway = self.game.midway(world)
         if mover == rules.TERMINAL:
-            node = Node(TERMINAL, world, tree, mover, is_root=False, passing=False)
+            node = self.make(TERMINAL, world, tree, mover, passing=False)
             returns = [float(x) for x in self.game.returns(world)]
             node.v = returns if self.open else [returns[tree.owner]]
             node.lo, node.hi = list(node.v), list(node.v)
             return node
         if mover == rules.CHANCE:
-            return Node(CHANCE, world, tree, mover, is_root=False, passing=midway)
+            return self.make(CHANCE, world, tree, mover, passing=midway)
         if self.open:
-            return Node(ACT, world, tree, mover, is_root=False, passing=midway)
+            return self.make(ACT, world, tree, mover, passing=midway)
         if mover != tree.owner:
-            return Node(OPPONENT, world, tree, mover, is_root=False, passing=midway)
+            return self.make(OPPONENT, world, tree, mover, passing=midway)
         return self.act_node(tree, self.game.view(world, tree.owner))
 
     def act_node(self, tree: Tree, view: Ints) -> Node:
         """The owner's node of a view: one for all worlds in which he sees it."""
         key = view.tobytes()
         if key not in tree.acts:
-            tree.acts[key] = Node(ACT, view, tree, tree.owner, is_root=False, passing=self.game.midway(view))
+            tree.acts[key] = self.make(ACT, view, tree, tree.owner, passing=self.game.midway(view))
         return tree.acts[key]
 
-    def sample_node(self, tree: Tree, view: Ints, pending: int) -> Node:
-        """The node at which the next hole is filled."""
-        node = Node(SAMPLE, view.copy(), tree, tree.owner, is_root=False, passing=True)
-        node.pending, node.hole = pending, self.game.hole(view)
+    def sample_node(self, tree: Tree, view: Ints, pending: int, head: Node | None) -> Node:
+        """The node at which the next hole is filled; without a head it is one."""
+        node = self.make(SAMPLE, view.copy(), tree, tree.owner, passing=True)
+        node.pending, node.hole, node.head = pending, self.game.hole(view), head or node
         return node
 
     # Evaluating
@@ -365,7 +371,7 @@ class Twin:
         node.lo, node.hi = list(node.v), list(node.v)
         node.evaluated = True
         if node.kind in (SAMPLE, CHANCE):
-            self.back_up(node)
+            self.begin(node)
 
     def choices(self, node: Node) -> tuple[list[int], Values]:
         """The choices at a node, with the weights that the rules give; the weights of actions are even."""
@@ -381,23 +387,22 @@ class Twin:
             return
         for edge in node.edges:
             child = self.child(node, edge)
-            if child.settled:
+            if child is None or child.settled:
                 continue
             self.evaluate(child)
             if child.kind == OPPONENT:
                 child.spawned = self.spawn(child)
-                if not child.spawned.evaluated:
-                    self.evaluate(child.spawned)
-                self.back_up(child)
+                if child.spawned is not None:
+                    if not child.spawned.evaluated:
+                        self.evaluate(child.spawned)
+                    self.begin(child)
 
     # Values
 
     def edge_q(self, node: Node, edge: Edge) -> tuple[Values, Values]:
         """The two ends of Q(e) at an ACT node."""
-        if edge.child is not None and edge.child.settled:
-            return edge.child.lo, edge.child.hi
-        if self.options.unvisited == "child":
-            return edge.vc, edge.vc
+        if edge.below or self.options.unvisited == "child":
+            return edge.q
         urgency = [v - self.options.fpu * self.scale for v in node.v]
         return urgency, urgency
 
@@ -429,21 +434,65 @@ class Twin:
         counted = [e.n / n for e in spawned.edges]
         if name == "counts":
             return counted
+        if name == "mix":
+            return [e.w / n for e in spawned.edges]
         return sticky(prior, counted, n, self.options.confidence)
 
-    def back_up(self, node: Node) -> None:
-        """Set Q of a node from its children."""
+    def form(self, node: Node) -> str:
+        """How Q of a node is made: a word of `backup`, `opponent_q` or `sample_q`."""
         if node.kind == ACT:
-            self.back_up_action(node)
-        elif node.kind == SAMPLE:
-            self.back_up_static(node, [e.prior for e in node.edges], node.edges, self.options.eps_sample)
-        elif node.kind == CHANCE:
-            self.back_up_static(node, [e.prior for e in node.edges], node.edges, 0.0)
-        else:
+            return self.options.backup
+        return self.options.opponent_q if node.kind == OPPONENT else self.options.sample_q
+
+    def radius(self, node: Node) -> float:
+        """The eps of a node."""
+        if node.kind == OPPONENT:
+            return self.options.eps_opponent
+        inside = self.options.ball == "route" and node.head is not node
+        return 0.0 if node.kind == CHANCE or inside else self.options.eps_sample
+
+    def items(self, node: Node) -> list[Item]:
+        """D with N over the edges of a SAMPLE, OPPONENT or CHANCE node; over whole routes at the head of a chain."""
+        if node.kind == OPPONENT:
             assert node.spawned is not None
             counted = node.edges if self.options.estimate == "mirror" else node.spawned.edges
             policy = self.estimated_policy(node.spawned)
-            self.back_up_static(node, policy, counted, self.options.eps_opponent)
+            return [Item(p, c.n, e) for p, c, e in zip(policy, counted, node.edges, strict=True)]
+        if self.options.ball == "route" and node.head is node:
+            return list(routes(node, 1.0))
+        return [Item(e.prior, e.n, e) for e in node.edges]
+
+    def begin(self, node: Node) -> None:
+        """Q before the first visit: ∪ { E_{D'}[V*] : D' ∈ B_eps(D) }."""
+        items = self.items(node)
+        distribution = [i.p for i in items]
+        for k in range(len(node.v)):
+            star = [i.edge.star[k] for i in items]
+            node.lo[k], node.hi[k] = spread(distribution, star, star, self.radius(node))
+
+    def back_up(self, node: Node) -> None:
+        """Set Q of a node from its children, by a form that is not `running`."""
+        if node.kind == ACT:
+            self.back_up_action(node)
+            return
+        form, items, eps = self.form(node), self.items(node), self.radius(node)
+        distribution, seen = [i.p for i in items], [i.n > 0 for i in items]
+        if form == "masked" and not any(i.n > 0 and i.p > 0 for i in items):
+            self.begin(node)
+            return
+        if form == "residual":
+            self.begin(node)
+        for k in range(len(node.v)):
+            low, high = [i.edge.q[0][k] for i in items], [i.edge.q[1][k] for i in items]
+            if form == "expected":
+                node.lo[k], node.hi[k] = spread(distribution, low, high, eps)
+            elif form == "masked":
+                node.lo[k] = lowest_of_seen(distribution, low, seen, eps)
+                node.hi[k] = -lowest_of_seen(distribution, negated(high), seen, eps)
+            elif any(seen):
+                star, n = [i.edge.star[k] for i in items], sum(i.n for i in items)
+                node.lo[k] += add(i.n * (q - v) for i, q, v in zip(items, low, star, strict=True)) / n
+                node.hi[k] += add(i.n * (q - v) for i, q, v in zip(items, high, star, strict=True)) / n
 
     def back_up_action(self, node: Node) -> None:
         """Q(n) = Σ W(e) Q(e) / ΣN, or Σ π(e) Q(e)."""
@@ -453,24 +502,62 @@ class Twin:
             weights, norm = [e.w for e in node.edges], float(node.visits)
         ends = [self.edge_q(node, e) for e in node.edges]
         for k in range(len(node.v)):
-            node.lo[k] = add(w * lo[k] for w, (lo, _) in zip(weights, ends, strict=True)) / norm
-            node.hi[k] = add(w * hi[k] for w, (_, hi) in zip(weights, ends, strict=True)) / norm
+            node.lo[k] = mean(weights, [lo[k] for lo, _ in ends]) / norm
+            node.hi[k] = mean(weights, [hi[k] for _, hi in ends]) / norm
 
-    def back_up_static(self, node: Node, distribution: Values, counted: list[Edge], eps: float) -> None:
-        """Q(n) = ∪ { E_{D'}[V*] : D' ∈ B_eps(D) } + E_N[Q − V*]; `counted` are the edges that hold N."""
-        n = sum(e.n for e in counted)
+    # Luck
+
+    def luck(self, node: Node, here: Choice) -> Interval:
+        """Φ of a choice that is being made, where Q is a running average."""
+        none = [0.0] * len(node.v), [0.0] * len(node.v)
+        if self.form(node) != "running" or self.options.luck_base == "none":
+            return none
+        if node.kind == OPPONENT and here.phi is not None:
+            return here.phi
+        if node.kind in (SAMPLE, CHANCE):
+            return self.luck_of_item(node, [Item(e.prior, e.n, e) for e in node.edges], here.edge)
+        if node.kind == ACT and here.drawn is None:
+            return none
+        distribution = here.drawn or [float(e == here.edge) for e in range(len(node.edges))]
+        ends = [self.edge_q(node, e) if node.kind == ACT else e.q for e in node.edges]
+        eps = 0.0 if node.kind == ACT else self.options.eps_opponent
+        found = []
         for k in range(len(node.v)):
-            star, over_lo, over_hi = [], [], []
-            for edge in node.edges:
-                child = edge.child if edge.child is not None and edge.child.settled else None
-                star.append(child.v[k] if child else edge.vc[k])
-                over_lo.append(child.lo[k] - child.v[k] if child else 0.0)
-                over_hi.append(child.hi[k] - child.v[k] if child else 0.0)
-            node.lo[k] = lowest(distribution, star, eps)
-            node.hi[k] = -lowest(distribution, [-v for v in star], eps)
-            if n > 0:
-                node.lo[k] += add(e.n * r for e, r in zip(counted, over_lo, strict=True)) / n
-                node.hi[k] += add(e.n * r for e, r in zip(counted, over_hi, strict=True)) / n
+            low, high = [lo[k] for lo, _ in ends], [hi[k] for _, hi in ends]
+            found.append(luck(distribution, low, high, here.edge, eps))
+        return by_player(found)
+
+    def luck_of_route(self, node: Node, edge: Edge) -> Interval | None:
+        """Φ of the head of a node's chain, if the edge is one of its items; that of the last edge counts."""
+        if self.options.ball != "route" or node.head is None or self.form(node) != "running":
+            return None
+        items = self.items(node.head)
+        drawn = [c for c, item in enumerate(items) if item.edge is edge]
+        return self.luck_of_item(node.head, items, drawn[0]) if drawn else None
+
+    def luck_of_item(self, node: Node, items: list[Item], c: int) -> Interval:
+        """Φ at a SAMPLE or CHANCE node, by `luck_base` and `luck_child`."""
+        distribution, eps, base = [i.p for i in items], self.radius(node), self.options.luck_base
+        found: list[Ends] = []
+        for k in range(len(node.v)):
+            vc = [i.edge.vc[k] for i in items]
+            low, high = [i.edge.q[0][k] for i in items], [i.edge.q[1][k] for i in items]
+            if self.options.luck_child == "v":
+                low = high = [i.edge.star[k] for i in items]
+            elif self.options.luck_child == "vc":
+                low = high = vc
+            if base == "none":
+                found.append((0.0, 0.0))
+            elif base == "same":
+                found.append(luck(distribution, low, high, c, eps))
+            else:
+                least, most = node.v[k], node.v[k]
+                if base == "mu":
+                    least, most = spread(distribution, vc, vc, eps)
+                elif base == "q":
+                    least, most = node.lo[k], node.hi[k]
+                found.append((low[c] - most, high[c] - least))
+        return by_player(found)
 
     # The root's decision
 
@@ -488,6 +575,10 @@ class Twin:
         if options.decision == "most":
             first = counts.index(max(counts))
             return [float(e == first) for e in range(len(counts))], visits
+        if options.decision == "ucb":
+            guided = options.root_select == "guided"
+            bounds = self.upper_bounds(root, [e.prior for e in root.edges] if guided else None)
+            return [float(e == bounds.index(max(bounds))) for e in range(len(bounds))], visits
         k = self.mover_slot(root)
         ends = [self.edge_q(root, e) for e in root.edges]
         sigma = [options.c_lcb * self.scale / sqrt(n) if n > 0 else inf for n in counts]
@@ -495,40 +586,3 @@ class Twin:
         kept = [n if hi[k] + s >= largest else 0 for n, (_, hi), s in zip(counts, ends, sigma, strict=True)]
         filtered = [n / sum(kept) for n in kept]
         return filtered, filtered
-
-
-def add(terms: Iterable[float]) -> float:
-    """The sum, from left to right."""
-    total = 0.0
-    for term in terms:
-        total += term
-    return total
-
-
-def lowest(distribution: Values, values: Values, eps: float) -> float:
-    """The smallest expectation within L1 distance eps: eps / 2 of mass moves from the highest values to the lowest."""
-    expected = add(p * v for p, v in zip(distribution, values, strict=True))
-    left = eps / 2
-    falling = sorted(range(len(values)), key=lambda e: values[e], reverse=True)
-    bottom = falling[-1]
-    for e in falling[:-1]:
-        moved = min(left, distribution[e])
-        expected += moved * (values[bottom] - values[e])
-        left -= moved
-    return expected
-
-
-def mirror_step(prior: Values, q: Values, step: float, temperature: float) -> Values:
-    """π(a) ∝ [ P(a) · ρ(a)^(ηα) · exp(η q(a)) ]^(1 / (1 + ηα)) with ρ uniform."""
-    pull = step * temperature
-    rho = 1 / len(prior)
-    weights = [(p * rho**pull * exp(step * x)) ** (1 / (1 + pull)) for p, x in zip(prior, q, strict=True)]
-    return [w / add(weights) for w in weights]
-
-
-def sticky(prior: Values, counted: Values, n: int, delta: float) -> Values:
-    """The point nearest to P of the L1 ball round f = N / n that holds the truth with probability 1 − δ."""
-    radius = sqrt(2 * (len(prior) * log(2) + log(1 / delta)) / n)
-    distance = add(abs(p - f) for p, f in zip(prior, counted, strict=True))
-    share = 1.0 if distance <= radius else radius / distance
-    return [f + (p - f) * share for p, f in zip(prior, counted, strict=True)]

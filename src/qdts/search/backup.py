@@ -1,35 +1,58 @@
 """Q of a node, from its children.
 
     ACT                          Q(n) = Σ W(e) Q(e) / Σ N(e), or the expectation under its mirror step
-    SAMPLE, OPPONENT, CHANCE     Q(n) = ∪ { E_{e ~ D'}[V*(e)] : D' ∈ B_eps(D) } + E_{e ~ N}[Q(e) − V*(e)]
+    SAMPLE, OPPONENT, CHANCE
+        residual                 Q(n) = ∪ { E_{e ~ D'}[V*(e)] : D' ∈ B_eps(D) } + E_{e ~ N}[Q(e) − V*(e)]
+        expected                 Q(n) = ∪ { E_{e ~ D'}[Q(e)] : D' ∈ B_eps(D) }
+        masked                   Q(n) = ∪ { E_{e ~ D' · (N > 0)}[Q(e)] : D' ∈ B_eps(D) }
 
-QDTS, Non-root ACT nodes: W is n_mixed times the average mixing distribution plus the pure choices. Luck Adjustments,
-Current proposal: D is H, P̂ or the rules' distribution.
+QDTS, Non-root ACT nodes: W is n_mixed times the average mixing distribution plus the pure choices. Luck Adjustments: D
+is H, P̂ or the rules' distribution. Running averages are backed up by `luck`.
 """
 
 from __future__ import annotations
 
 from qdts.kernels import kernel
-from qdts.search.choices import MIRROR_BACKUP, MIRROR_ESTIMATE
-from qdts.search.edges import known, write_q, write_static
-from qdts.search.estimate import write_estimate, write_mirror
-from qdts.search.evaluator import ACT, OPPONENT, SAMPLE
+from qdts.search.choices import EXPECTED, MASKED, MIRROR_BACKUP, RESIDUAL, RUNNING, RUNNING_BACKUP
+from qdts.search.edges import write_q
+from qdts.search.estimate import write_mirror
+from qdts.search.evaluator import ACT, OPPONENT
 from qdts.search.forest import NONE, Slot, scratch
-from qdts.search.interval import expectation_range
+from qdts.search.interval import expectation_range, masked_range
+from qdts.search.items import COUNT, FREE, HIGH, LOW, PROBABILITY, STATIC, counts_of, radius, write_items
 from qdts.search.settings import Settings
 
 
-@kernel()
+@kernel(inline=True)
+def form_of(slot: Slot, settings: Settings, node: int) -> int:
+    """The form of Q at a node that is no ACT node."""
+    return settings.opponent_q if slot.kind[node] == OPPONENT else settings.sample_q
+
+
+@kernel(inline=True)
+def is_running(slot: Slot, settings: Settings, node: int) -> bool:
+    """Whether Q of a node is a running average."""
+    if slot.kind[node] == ACT:
+        return bool(settings.backup == RUNNING_BACKUP)
+    return bool(form_of(slot, settings, node) == RUNNING)
+
+
+@kernel(inline=True)
 def back_up(slot: Slot, settings: Settings, node: int) -> None:
-    """Recompute Q of a node that has been evaluated."""
-    for k in range(slot.values):
-        if slot.kind[node] == ACT:
+    """Recompute Q of a node that has been evaluated; where it is to be a running average, its static range."""
+    if slot.kind[node] == ACT:
+        for k in range(slot.values):
             _back_up_act(slot, settings, node, k)
-        else:
-            _back_up_dispersed(slot, settings, node, k)
+        return
+    if slot.kind[node] == OPPONENT:
+        root = slot.spawned[node]
+        if root == NONE or slot.evaluated[root] == 0:
+            return
+    for k in range(slot.values):
+        _back_up_dispersed(slot, settings, node, k)
 
 
-@kernel()
+@kernel(inline=True)
 def _back_up_act(slot: Slot, settings: Settings, node: int, k: int) -> None:
     first, count = slot.first[node], slot.degree[node]
     weights, lo, hi = scratch(slot, 0), scratch(slot, 2), scratch(slot, 3)
@@ -48,32 +71,22 @@ def _back_up_act(slot: Slot, settings: Settings, node: int, k: int) -> None:
     slot.hi[node * slot.values + k] = q_hi
 
 
-@kernel()
+@kernel(inline=True)
 def _back_up_dispersed(slot: Slot, settings: Settings, node: int, k: int) -> None:
-    first, count, kind = slot.first[node], slot.degree[node], slot.kind[node]
-    distribution, static = scratch(slot, 0), scratch(slot, 1)
-    counts_of, eps = node, 0.0
-    if kind == OPPONENT:
-        root = slot.spawned[node]
-        if root == NONE or slot.evaluated[root] == 0:
-            return
-        write_estimate(slot, settings, root, distribution)
-        eps = settings.eps_opponent
-        if settings.estimate != MIRROR_ESTIMATE:
-            counts_of = root
-    else:
-        for i in range(count):
-            distribution[i] = slot.prior[first + i]
-        eps = settings.eps_sample if kind == SAMPLE else 0.0
-    write_static(slot, node, k, static)
-    lo, hi = expectation_range(static, distribution, count, eps, scratch(slot, 2))
-    n = slot.total[counts_of]
-    if n > 0:
-        base = slot.first[counts_of]
-        for i in range(count):
-            child, times = slot.child[first + i], slot.n[base + i]
-            if times > 0 and known(slot, child):
-                lo += times / n * (slot.lo[child * slot.values + k] - static[i])
-                hi += times / n * (slot.hi[child * slot.values + k] - static[i])
+    count, eps, form = write_items(slot, settings, node, k), radius(slot, settings, node), form_of(slot, settings, node)
+    distribution, static, free = scratch(slot, PROBABILITY), scratch(slot, STATIC), scratch(slot, FREE)
+    low, high, times = scratch(slot, LOW), scratch(slot, HIGH), scratch(slot, COUNT)
+    lo, hi = expectation_range(static, distribution, count, eps, free)
+    if form == RESIDUAL:
+        n = slot.total[counts_of(slot, settings, node)]
+        if n > 0:
+            for i in range(count):
+                lo += times[i] / n * (low[i] - static[i])
+                hi += times[i] / n * (high[i] - static[i])
+    elif form == EXPECTED:
+        lo = expectation_range(low, distribution, count, eps, free)[0]
+        hi = expectation_range(high, distribution, count, eps, free)[1]
+    elif form == MASKED and slot.total[node] > 0:
+        lo, hi = masked_range(low, high, distribution, times, count, eps, lo, hi, free)
     slot.lo[node * slot.values + k] = lo
     slot.hi[node * slot.values + k] = hi

@@ -10,13 +10,13 @@ from qdts.search.forest import NONE, Slot
 from qdts.search.settings import Settings
 
 
-@kernel()
+@kernel(inline=True)
 def known(slot: Slot, node: int) -> bool:
     """Whether a child is there and has a value of its own."""
     return node != NONE and (slot.evaluated[node] != 0 or slot.kind[node] == TERMINAL)
 
 
-@kernel()
+@kernel(inline=True)
 def write_q(slot: Slot, settings: Settings, node: int, k: int, lo: Reals, hi: Reals) -> None:
     """Q(e) of every edge of an ACT node, component k: the child's, or by `unvisited` if it is not evaluated."""
     first = slot.first[node]
@@ -31,15 +31,6 @@ def write_q(slot: Slot, settings: Settings, node: int, k: int, lo: Reals, hi: Re
                 q = slot.vc[(first + i) * slot.values + k]
             lo[i] = q
             hi[i] = q
-
-
-@kernel()
-def write_static(slot: Slot, node: int, k: int, out: Reals) -> None:
-    """V*(e) of every edge, component k: V of the child if it has been evaluated, else V_c (Luck Adjustments)."""
-    first = slot.first[node]
-    for i in range(slot.degree[node]):
-        child = slot.child[first + i]
-        out[i] = slot.v[child * slot.values + k] if known(slot, child) else slot.vc[(first + i) * slot.values + k]
 
 
 @kernel()

@@ -3,7 +3,7 @@
     N, n    the root's counts and their sum         P   its prior
     f       N / n                                   κ   pseudo-visits of the prior
 
-Luck Adjustments, Current proposal; `mirror` is this project's.
+Luck Adjustments, Current proposal; `mix` is W / n (QDTS, Non-root ACT nodes); `mirror` is this project's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from qdts.kernels import Reals, kernel
-from qdts.search.choices import COUNTS, DIRICHLET, MIRROR_ESTIMATE, STICKY
+from qdts.search.choices import COUNTS, DIRICHLET, MIRROR_ESTIMATE, MIX, STICKY
 from qdts.search.edges import write_q
 from qdts.search.forest import Slot, scratch
 from qdts.search.mirror import mirror_step
@@ -32,6 +32,9 @@ def write_estimate(slot: Slot, settings: Settings, root: int, out: Reals) -> Non
     if settings.estimate == COUNTS:
         for i in range(count):
             out[i] = slot.n[first + i] / n
+    elif settings.estimate == MIX:
+        for i in range(count):
+            out[i] = slot.w[first + i] / n
     elif settings.estimate == DIRICHLET:
         kappa = settings.pseudo_visits
         for i in range(count):

@@ -9,8 +9,9 @@
     B     the most choices that a node can have
     D     entries that a slot's stack has room for
     T     places of a slot's hash table, a power of two
+    R     items that Q of a node can be made of: B, or E where balls are over whole routes
 
-A node takes 8 W + 24 K + 41 bytes, an edge 8 K + 28, and each node has 4 places of 4 bytes in the hash table.
+A node takes 8 W + 24 K + 42 bytes, an edge 8 K + 28, and each node has 4 places of 4 bytes in the hash table.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ NONE = -1
 """No node, no hole, no action."""
 WAITING = -2
 """The edge on the stack of an OPPONENT node whose spawned tree is being visited."""
+STOPS, GOES_ON, HEAD = range(3)
+"""What a visit does at a new node that is no root; HEAD: it goes on, at the first SAMPLE node of a chain."""
 
 (
     PHASE,
@@ -65,8 +68,9 @@ class Forest(NamedTuple):
     kind: Bytes  # [S, C] ACT, SAMPLE, OPPONENT, CHANCE or TERMINAL
     owner: Bytes  # [S, C] the owner of its tree; in an open game NONE
     actor: Bytes  # [S, C] the player who moves there, NONE where nobody does
-    passing: Bytes  # [S, C] 1 if a visit goes on from it even when it is new
+    passing: Bytes  # [S, C] STOPS, GOES_ON or HEAD
     evaluated: Bytes  # [S, C] 1 once it has choices and values
+    stopped: Bytes  # [S, C] s: 1 if a visit stopped there because it was new
     tree: Ints32  # [S, C] the root of its tree
     level: Ints32  # [S, C] how many spawned trees its tree is inside of
     pending: Ints32  # [S, C] SAMPLE: the action decided on
@@ -87,6 +91,8 @@ class Forest(NamedTuple):
     vc: Reals  # [S, E, K] V_c
     table: Ints32  # [S, T] ACT nodes by view
     stack: Ints32  # [S, D, 2] node and edge
+    luck: Reals  # [S, D, 2, K] Φ of the choices on the stack, its two ends
+    carried: Reals  # [S, 2, K] x: the value that a visit carries back, its two ends
     registers: Ints  # [S, REGISTERS]
     state: NDArray[np.uint64]  # [S, 1] of the random stream
     guide: Reals  # [S, B] P' of the root, negative where it is P
@@ -96,7 +102,9 @@ class Forest(NamedTuple):
     vector_a: Ints  # [S, W] scratch
     choices: Ints  # [S, B] scratch
     moves: Ints  # [S, B] scratch
-    reals: Reals  # [S, 5, B] scratch
+    reals: Reals  # [S, ROWS, R] scratch
+    trail: Ints  # [S, 2 W] scratch: the way into a chain
+    trail_reals: Reals  # [S, W] scratch: its probability
 
 
 class Slot(NamedTuple):
@@ -108,6 +116,7 @@ class Slot(NamedTuple):
     actor: Bytes
     passing: Bytes
     evaluated: Bytes
+    stopped: Bytes
     tree: Ints32
     level: Ints32
     pending: Ints32
@@ -128,6 +137,8 @@ class Slot(NamedTuple):
     vc: Reals
     table: Ints32
     stack: Ints32
+    luck: Reals
+    carried: Reals
     registers: Ints
     state: NDArray[np.uint64]
     guide: Reals
@@ -138,28 +149,33 @@ class Slot(NamedTuple):
     choices: Ints
     moves: Ints
     reals: Reals
+    trail: Ints
+    trail_reals: Reals
     room: int  # C
     edge_room: int  # E
     size: int  # W
     values: int  # K
     width: int  # B
+    row: int  # R
     depth_room: int  # D
     mask: int  # T - 1
 
 
 _FIELDS = (
-    [(int64, 3)] + [(int8, 2)] * 5 + [(int32, 2)] * 9 + [(float64, 3)] * 3
+    [(int64, 3)] + [(int8, 2)] * 6 + [(int32, 2)] * 9 + [(float64, 3)] * 3
     + [(int32, 2)] * 3 + [(float64, 2)] * 2 + [(float64, 3)]
-    + [(int32, 2), (int32, 3), (int64, 2), (uint64, 2), (float64, 2), (float64, 2), (float64, 3), (float64, 2)]
-    + [(int64, 2)] * 3 + [(float64, 3)]
+    + [(int32, 2), (int32, 3), (float64, 4), (float64, 3), (int64, 2), (uint64, 2), (float64, 2), (float64, 2)]
+    + [(float64, 3), (float64, 2)] + [(int64, 2)] * 3 + [(float64, 3), (int64, 2), (float64, 2)]
 )  # fmt: skip
 ForestType = types.NamedTuple([types.Array(t, d, "C") for t, d in _FIELDS], Forest)
 
 PER_NODE = (
-    "vector", "kind", "owner", "actor", "passing", "evaluated", "tree", "level", "pending", "hole", "first", "degree",
+    "vector", "kind", "owner", "actor", "passing", "evaluated", "stopped", "tree", "level", "pending", "hole", "first", "degree",
     "total", "mixed", "spawned", "v", "lo", "hi",
 )  # fmt: skip
 PER_EDGE = ("choice", "child", "n", "prior", "w", "vc")
+ROWS = 10
+"""Rows of scratch."""
 
 
 def width(game: Game) -> int:
@@ -167,8 +183,8 @@ def width(game: Game) -> int:
     return max(game.max_branching, game.num_values, game.players)
 
 
-def allocate(game: Game, slots: int, nodes: int, edges: int, depth: int = 64) -> Forest:
-    """Empty trees, with room for so many nodes, edges and stack entries in each slot."""
+def allocate(game: Game, slots: int, nodes: int, edges: int, depth: int = 64, *, routes: bool = False) -> Forest:
+    """Empty trees, with room for so many nodes, edges and stack entries in each slot, and for whole routes as items."""
     kinds: dict[str, type] = {
         "vector": np.int64,
         "registers": np.int64,
@@ -176,13 +192,15 @@ def allocate(game: Game, slots: int, nodes: int, edges: int, depth: int = 64) ->
         "choices": np.int64,
         "moves": np.int64,
     }
-    kinds["vector_a"] = np.int64
-    kinds |= dict.fromkeys(PER_NODE[1:6], np.int8)
-    kinds |= dict.fromkeys((*PER_NODE[6:15], *PER_EDGE[:3], "table", "stack"), np.int32)
+    kinds |= dict.fromkeys(("vector_a", "trail"), np.int64)
+    kinds |= dict.fromkeys(PER_NODE[1:7], np.int8)
+    kinds |= dict.fromkeys((*PER_NODE[7:16], *PER_EDGE[:3], "table", "stack"), np.int32)
     k, b = (1 if game.hidden else game.players), width(game)
     tails: dict[str, tuple[int, ...]] = {
         "table": (table_size(nodes),),
         "stack": (depth, 2),
+        "luck": (depth, 2, k),
+        "carried": (2, k),
         "registers": (REGISTERS,),
         "state": (1,),
         "guide": (b,),
@@ -192,7 +210,9 @@ def allocate(game: Game, slots: int, nodes: int, edges: int, depth: int = 64) ->
         "vector_a": (game.world_size,),
         "choices": (b,),
         "moves": (b,),
-        "reals": (5, b),
+        "reals": (ROWS, edges if routes else b),
+        "trail": (2 * game.world_size,),
+        "trail_reals": (game.world_size,),
     }
     tails |= dict.fromkeys(PER_NODE, (nodes,)) | dict.fromkeys(PER_EDGE, (edges,))
     tails |= {"vector": (nodes, game.world_size), "v": (nodes, k), "lo": (nodes, k), "hi": (nodes, k), "vc": (edges, k)}
@@ -217,19 +237,21 @@ def table_size(nodes: int) -> int:
 def slot_of(f: Forest, s: int) -> Slot:
     """The part of one slot."""
     c, size, k = f.vector.shape[1], f.vector.shape[2], f.v.shape[2]
-    e, b, d, t = f.choice.shape[1], f.guide.shape[1], f.stack.shape[1], f.table.shape[1]
+    e, b, d, t, row = f.choice.shape[1], f.guide.shape[1], f.stack.shape[1], f.table.shape[1], f.reals.shape[2]
     return Slot(
         element(f.vector, s * c * size), element(f.kind, s * c), element(f.owner, s * c), element(f.actor, s * c),
-        element(f.passing, s * c), element(f.evaluated, s * c), element(f.tree, s * c), element(f.level, s * c),
+        element(f.passing, s * c), element(f.evaluated, s * c), element(f.stopped, s * c),
+        element(f.tree, s * c), element(f.level, s * c),
         element(f.pending, s * c), element(f.hole, s * c), element(f.first, s * c), element(f.degree, s * c),
         element(f.total, s * c), element(f.mixed, s * c), element(f.spawned, s * c), element(f.v, s * c * k),
         element(f.lo, s * c * k), element(f.hi, s * c * k), element(f.choice, s * e), element(f.child, s * e),
         element(f.n, s * e), element(f.prior, s * e), element(f.w, s * e), element(f.vc, s * e * k),
-        element(f.table, s * t), element(f.stack, s * d * 2), element(f.registers, s * REGISTERS), element(f.state, s),
+        element(f.table, s * t), element(f.stack, s * d * 2), element(f.luck, s * d * 2 * k),
+        element(f.carried, s * 2 * k), element(f.registers, s * REGISTERS), element(f.state, s),
         element(f.guide, s * b), element(f.answer_value, s * k), element(f.answer_children, s * b * k),
         element(f.answer_prior, s * b), element(f.vector_a, s * size),
-        element(f.choices, s * b), element(f.moves, s * b), element(f.reals, s * 5 * b),
-        c, e, size, k, b, d, t - 1,
+        element(f.choices, s * b), element(f.moves, s * b), element(f.reals, s * ROWS * row),
+        element(f.trail, s * 2 * size), element(f.trail_reals, s * size), c, e, size, k, b, row, d, t - 1,
     )  # fmt: skip
 
 
@@ -241,8 +263,8 @@ def vector_of(slot: Slot, node: int) -> Ints:
 
 @kernel()
 def scratch(slot: Slot, row: int) -> Reals:
-    """One of five rows of B numbers."""
-    return moved(slot.reals, row * slot.width)
+    """One of the rows of R numbers."""
+    return moved(slot.reals, row * slot.row)
 
 
 @kernel()
@@ -286,7 +308,7 @@ def rehash(forest: Forest, first: int, last: int) -> None:
 
 def bytes_a_node(forest: Forest) -> int:
     """Memory of a node, with its places in the hash table."""
-    return 8 * forest.vector.shape[2] + 24 * forest.v.shape[2] + 41 + 16
+    return 8 * forest.vector.shape[2] + 24 * forest.v.shape[2] + 42 + 16
 
 
 def bytes_used(forest: Forest) -> int:

@@ -9,7 +9,21 @@ from qdts.games.interface import NO_HOLE
 from qdts.games.interface import TERMINAL as OVER
 from qdts.kernels import Ints, kernel
 from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL
-from qdts.search.forest import DEEPEST, EDGES, FULL, NODES, NONE, Slot, enter_table, place_of, scratch, vector_of
+from qdts.search.forest import (
+    DEEPEST,
+    EDGES,
+    FULL,
+    GOES_ON,
+    HEAD,
+    NODES,
+    NONE,
+    STOPS,
+    Slot,
+    enter_table,
+    place_of,
+    scratch,
+    vector_of,
+)
 from qdts.search.settings import Settings
 
 CAPPED = -2
@@ -44,8 +58,9 @@ def new_node(slot: Slot, settings: Settings, kind: int, vector: Ints, owner: int
     slot.kind[node] = kind
     slot.owner[node] = owner
     slot.actor[node] = actor
-    slot.passing[node] = kind == SAMPLE
+    slot.passing[node] = GOES_ON if kind == SAMPLE else STOPS
     slot.evaluated[node] = 0
+    slot.stopped[node] = 0
     slot.tree[node] = node if tree == NONE else tree
     slot.level[node] = 0 if tree == NONE else slot.level[tree]
     slot.pending[node] = NOTHING
@@ -145,8 +160,11 @@ def _make_child(game: Any, rules: Ints, slot: Slot, settings: Settings, node: in
                 game.step(rules, vector, choice)
                 if game.midway(rules, vector):
                     game.redact(rules, vector, slot.owner[tree])
-                    return act_node(slot, settings, vector, tree, 1)
-            return sample_node(slot, settings, vector_of(slot, node), hole, choice, tree)
+                    return act_node(slot, settings, vector, tree, GOES_ON)
+            child = sample_node(slot, settings, vector_of(slot, node), hole, choice, tree)
+            if child >= 0:
+                slot.passing[child] = HEAD
+            return child
     if kind == SAMPLE:
         game.fill(rules, vector, slot.hole[node], choice)
         hole = game.hole(rules, vector)

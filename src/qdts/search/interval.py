@@ -3,7 +3,7 @@
     ∪ { E_{c ~ h'}[v(c)] : h' ∈ B_eps(h) } = [lo, hi]
 
 B_eps(h) are the distributions within L1 distance eps of h, so up to eps/2 of mass moves: for `lo` from the highest
-values to the lowest, for `hi` the other way round. QDTS, SAMPLE nodes; Luck Adjustments, Current proposal.
+values to the lowest, for `hi` the other way round. QDTS, SAMPLE nodes; Luck Adjustments.
 """
 
 from __future__ import annotations
@@ -81,3 +81,66 @@ def luck_range(
     high_mean = expectation(scratch, distribution, count)
     lo = q_lo[drawn] - (high_mean + highest_gain(scratch, distribution, count, eps))
     return lo, hi
+
+
+@compiled
+def masked_highest(values: Reals, distribution: Reals, counts: Reals, count: int, eps: float, scratch: Reals) -> float:
+    """The highest E_{c ~ h' · (N > 0)}[v(c)] over the ball; h must give children with N > 0 some mass.
+
+    max over h' of Σ_{N > 0} h'(c) (v(c) − λ) is zero where λ is the answer (Dinkelbach 1967): children with N = 0 then
+    count as λ. Each round finds the best h' for λ, and λ rises to the mean under it, until it rises no more.
+    """
+    level, mass = 0.0, 0.0
+    for k in range(count):
+        if counts[k] > 0.0:
+            level += distribution[k] * values[k]
+            mass += distribution[k]
+    level /= mass
+    for _ in range(2 * count + 2):
+        for k in range(count):
+            scratch[k] = values[k] if counts[k] > 0.0 else level
+        kept, left = 0.0, 0.5 * eps  # the mass on N > 0 under h', and what is left to move
+        below = 0.0
+        for k in range(count):
+            if scratch[k] < level:
+                below += distribution[k]
+            if counts[k] > 0.0:
+                kept += distribution[k]
+        left = max(0.0, left - below)  # children below λ give theirs first, all of which have N > 0
+        for k in range(count):
+            if counts[k] == 0.0:
+                kept += min(left, distribution[k])
+                left -= min(left, distribution[k])
+        gain = 0.0
+        for k in range(count):
+            gain += distribution[k] * (scratch[k] - level)
+        rise = (gain + highest_gain(scratch, distribution, count, eps)) / kept
+        if not rise > 0.0:
+            break
+        level += rise
+    return level
+
+
+@compiled
+def masked_range(
+    q_lo: Reals,
+    q_hi: Reals,
+    distribution: Reals,
+    counts: Reals,
+    count: int,
+    eps: float,
+    lo: float,
+    hi: float,
+    scratch: Reals,
+) -> tuple[float, float]:
+    """∪ { E_{c ~ h' · (N > 0)}[Q(c)] : h' ∈ B_eps(h) }; `lo` and `hi` while h gives children with N > 0 no mass."""
+    mass = 0.0
+    for k in range(count):
+        if counts[k] > 0.0:
+            mass += distribution[k]
+    if not mass > 0.0:
+        return lo, hi
+    top = masked_highest(q_hi, distribution, counts, count, eps, scratch)
+    for k in range(count):
+        q_lo[k] = -q_lo[k]
+    return -masked_highest(q_lo, distribution, counts, count, eps, scratch), top

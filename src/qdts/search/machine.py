@@ -24,10 +24,10 @@ from qdts.kernels import Ints, kernel
 from qdts.pointers import element, moved
 from qdts.search.answers import ANSWERED, answer
 from qdts.search.answers import ASK as OUTSIDE
-from qdts.search.backup import back_up
+from qdts.search.backup import back_up, is_running
 from qdts.search.book import Book, BookType, OpenBook, open_book
-from qdts.search.choices import MIRROR_ESTIMATE
-from qdts.search.edges import drawn
+from qdts.search.choices import MIRROR_ESTIMATE, ROUTE, RUNNING, RUNNING_BACKUP
+from qdts.search.edges import drawn, write_q
 from qdts.search.estimate import write_estimate
 from qdts.search.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, TERMINAL
 from qdts.search.forest import (
@@ -38,6 +38,7 @@ from qdts.search.forest import (
     PHASE,
     ROOT,
     STATUS,
+    STOPS,
     TARGET,
     TOUCHED,
     VISITS,
@@ -52,6 +53,8 @@ from qdts.search.forest import (
     vector_of,
 )
 from qdts.search.growth import CAPPED, LISTED, NO_ROOM, child_of, list_choices, spawned_root
+from qdts.search.items import DRAWN, HIGH, LOW
+from qdts.search.luck import take_off, write_act_luck, write_opponent_luck, write_route_luck, write_sample_luck
 from qdts.search.selection import select
 from qdts.search.settings import Settings, SettingsType
 
@@ -73,7 +76,31 @@ def is_only_asked(slot: Slot, settings: Settings) -> bool:
     )
 
 
+@kernel(inline=True)
+def stop_at(slot: Slot, node: int) -> None:
+    """A visit stops at a node: Q of it is what it carries back."""
+    for k in range(slot.values):
+        slot.carried[k] = slot.lo[node * slot.values + k]
+        slot.carried[slot.values + k] = slot.hi[node * slot.values + k]
+    slot.registers[PHASE] = BACK
+
+
 @kernel()
+def stop_at_edge(slot: Slot, settings: Settings, node: int, edge: int) -> None:
+    """A visit stops at an edge whose child can't be made: it carries V_c back, from an ACT node Q of the edge."""
+    low, high = scratch(slot, LOW), scratch(slot, HIGH)
+    for k in range(slot.values):
+        if slot.kind[node] == ACT:
+            write_q(slot, settings, node, k, low, high)
+        else:
+            low[edge] = slot.vc[(slot.first[node] + edge) * slot.values + k]
+            high[edge] = low[edge]
+        slot.carried[k] = low[edge]
+        slot.carried[slot.values + k] = high[edge]
+    slot.registers[PHASE] = BACK
+
+
+@kernel(inline=True)
 def arrive_at(slot: Slot, settings: Settings) -> None:
     """A visit comes to the node at hand."""
     r = slot.registers
@@ -81,7 +108,7 @@ def arrive_at(slot: Slot, settings: Settings) -> None:
     only_asked = is_only_asked(slot, settings)
     r[TOUCHED] += not only_asked
     if slot.kind[node] == TERMINAL:
-        r[PHASE] = BACK
+        stop_at(slot, node)
     elif slot.evaluated[node] == 0:
         r[PHASE] = ASK
     elif only_asked:
@@ -193,27 +220,28 @@ def widen(game: Any, rules: Ints, slot: Slot, settings: Settings) -> int:
     return GO_ON
 
 
-@kernel()
+@kernel(inline=True)
 def rest(slot: Slot, settings: Settings) -> None:
     """The node at hand has just been evaluated: a visit stops there, unless it is a root or inside a chain."""
     r = slot.registers
     node = r[CURRENT]
     if is_only_asked(slot, settings):
         r[PHASE] = RETURN
-    elif slot.tree[node] == node or slot.passing[node] != 0:
+    elif slot.tree[node] == node or slot.passing[node] != STOPS:
         r[PHASE] = CHOOSE
     else:
-        r[PHASE] = BACK
+        slot.stopped[node] = 1
+        stop_at(slot, node)
 
 
-@kernel()
+@kernel(inline=True)
 def count_choice(slot: Slot, node: int, edge: int) -> None:
     """N(e) ← N(e) + 1."""
     slot.n[slot.first[node] + edge] += 1
     slot.total[node] += 1
 
 
-@kernel()
+@kernel(inline=True)
 def push(slot: Slot, node: int, edge: int) -> None:
     """Put a node and its edge on the stack, and count the choice."""
     r = slot.registers
@@ -224,7 +252,7 @@ def push(slot: Slot, node: int, edge: int) -> None:
         count_choice(slot, node, edge)
 
 
-@kernel()
+@kernel(inline=True)
 def choose(game: Any, rules: Ints, slot: Slot, settings: Settings) -> int:
     """Choose an edge at the node at hand; at OPPONENT nodes the spawned tree is visited first."""
     r = slot.registers
@@ -237,23 +265,31 @@ def choose(game: Any, rules: Ints, slot: Slot, settings: Settings) -> int:
         if root == NO_ROOM:
             return GROW
         if root == CAPPED:
-            r[PHASE] = BACK
+            stop_at(slot, node)
         else:
             push(slot, node, WAITING)
             r[CURRENT] = root
             r[PHASE] = ARRIVE
         return GO_ON
+    at = r[DEPTH]
     if kind == ACT:
         edge = select(slot, settings, node)
+        if settings.backup == RUNNING_BACKUP:
+            write_act_luck(slot, settings, node, edge, at)
+        waits = at > 0 and slot.stack[2 * at - 1] == WAITING
+        if waits and settings.opponent_q == RUNNING and settings.estimate != MIRROR_ESTIMATE:
+            write_opponent_luck(slot, settings, slot.stack[2 * at - 2], edge, at - 1)
     else:
         first = slot.first[node]
         edge = drawn(moved(slot.prior, first), slot.degree[node], slot.state)
+        if settings.sample_q == RUNNING:
+            write_sample_luck(slot, settings, node, edge, at)
     push(slot, node, edge)
     r[PHASE] = DESCEND
     return GO_ON
 
 
-@kernel()
+@kernel(inline=True)
 def choose_for(slot: Slot, edge: int) -> None:
     """Give the waiting OPPONENT node on top of the stack its edge."""
     r = slot.registers
@@ -267,25 +303,35 @@ def come_back(slot: Slot, settings: Settings) -> None:
     """The spawned root has P̂ to draw from (mirror): the OPPONENT node on top of the stack gets its edge."""
     top = slot.registers[DEPTH] - 1
     node = slot.stack[2 * top]
-    estimate = scratch(slot, 0)
+    estimate = scratch(slot, DRAWN)
     write_estimate(slot, settings, slot.spawned[node], estimate)
-    choose_for(slot, drawn(estimate, slot.degree[node], slot.state))
+    edge = drawn(estimate, slot.degree[node], slot.state)
+    if settings.opponent_q == RUNNING:
+        write_opponent_luck(slot, settings, node, edge, top)
+    choose_for(slot, edge)
 
 
-@kernel()
+@kernel(inline=True)
 def descend(game: Any, rules: Ints, slot: Slot, settings: Settings) -> int:
     """Go to the child of the edge on top of the stack."""
     r = slot.registers
     top = r[DEPTH] - 1
-    child = child_of(game, rules, slot, settings, slot.stack[2 * top], slot.stack[2 * top + 1])
+    node, edge = slot.stack[2 * top], slot.stack[2 * top + 1]
+    fresh = slot.child[slot.first[node] + edge] == NONE
+    child = child_of(game, rules, slot, settings, node, edge)
     if child == NO_ROOM:
         return GROW
+    if settings.ball == ROUTE and settings.sample_q == RUNNING and slot.kind[node] == SAMPLE:
+        if child == CAPPED or slot.kind[child] != SAMPLE:  # the chain is complete
+            write_route_luck(slot, settings, top, fresh)
     r[CURRENT] = child
-    r[PHASE] = BACK if child == CAPPED else ARRIVE
+    r[PHASE] = ARRIVE
+    if child == CAPPED:
+        stop_at_edge(slot, settings, node, edge)
     return GO_ON
 
 
-@kernel()
+@kernel(inline=True)
 def back(slot: Slot, settings: Settings) -> None:
     """Take the last node off the path and recompute its Q.
 
@@ -298,7 +344,11 @@ def back(slot: Slot, settings: Settings) -> None:
         return
     r[DEPTH] -= 1
     top = r[DEPTH]
-    back_up(slot, settings, slot.stack[2 * top])
+    node = slot.stack[2 * top]
+    if is_running(slot, settings, node):
+        take_off(slot, settings, node, top)
+    else:
+        back_up(slot, settings, node)
     if top > 0 and slot.stack[2 * top - 1] == WAITING:
         if settings.estimate == MIRROR_ESTIMATE:
             r[PHASE] = RETURN

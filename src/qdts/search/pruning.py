@@ -92,6 +92,7 @@ def move_node(slot: Slot, source: int, to: int, number: Ints32, place: Ints32) -
     slot.actor[to] = slot.actor[source]
     slot.passing[to] = slot.passing[source]
     slot.evaluated[to] = slot.evaluated[source]
+    slot.stopped[to] = slot.stopped[source]
     slot.level[to] = slot.level[source]
     slot.pending[to] = slot.pending[source]
     slot.hole[to] = slot.hole[source]

@@ -30,6 +30,7 @@ from qdts.search.forest import (
     STATUS,
     TARGET,
     VISITS,
+    Forest,
     allocate,
     bytes_a_node,
     carry_over,
@@ -77,8 +78,11 @@ class Searcher:
         self._playout = evaluator.playout if isinstance(evaluator, Compiled) else no_playout()
         self._reserves = first_nodes is None
         nodes = min(first_nodes or 1, options.max_nodes)
-        self.forest = allocate(game, len(views), nodes, 3 * nodes + width(game))
+        self.forest = self._allocate(len(views), nodes, 3 * nodes + width(game))
         self._plant(views, players, seeds)
+
+    def _allocate(self, slots: int, nodes: int, edges: int, depth: int = 64) -> Forest:
+        return allocate(self.game, slots, nodes, edges, depth, routes=self.options.ball == "route")
 
     def _plant(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> None:
         for s, (view, player, seed) in enumerate(zip(views, players, seeds, strict=True)):
@@ -213,7 +217,7 @@ class Searcher:
 
     def _enlarge(self, nodes: int, edges: int, depth: int) -> None:
         """Carry all trees over to where there is more room."""
-        small, large = self.forest, allocate(self.game, len(self.forest.registers), nodes, edges, depth)
+        small, large = self.forest, self._allocate(len(self.forest.registers), nodes, edges, depth)
         self._on_threads(lambda first, last: carry_over(small, large, first, last))
         self.forest = large
 

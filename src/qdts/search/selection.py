@@ -6,6 +6,10 @@ PUCT intervals (QDTS, Non-root ACT nodes):
 
 The interval with the highest lower end, and all that reach up to it, are tied. One alone is chosen as it is (a *pure*
 choice), several are mixed as the raw prior P says.
+
+UCB (Tree search), M the middle of Q, g = 1 or, guided, P':
+
+    M(e) + c · S · g(e) · √(ln ΣN / N(e))
 """
 
 from __future__ import annotations
@@ -13,28 +17,78 @@ from __future__ import annotations
 import numpy as np
 
 from qdts.kernels import kernel
-from qdts.search.choices import EVEN, MIRROR_SELECT
+from qdts.rng import uniform
+from qdts.search.choices import EVEN, GUIDED, MIRROR_SELECT, RUNNING, RUNNING_BACKUP, UCB
 from qdts.search.edges import drawn, write_q
 from qdts.search.estimate import write_mirror
 from qdts.search.forest import ROOT, Slot, scratch
+from qdts.search.items import DRAWN
 from qdts.search.settings import Settings
 
 
-@kernel()
+@kernel(inline=True)
 def select(slot: Slot, settings: Settings, node: int) -> int:
-    """The edge of a visit, by its place among the node's edges; W and n_mixed take note of it."""
+    """The edge of a visit, by its place among the node's edges; W and n_mixed take note of it.
+
+    DRAWN is what it was drawn from, all on one edge if it was not, where running averages want to know.
+    """
     rule = settings.root_select if slot.tree[node] == node else settings.select
     k = 0 if settings.hidden else slot.actor[node]
-    if rule == EVEN:
-        e = least_visited(slot, node)
-    elif rule == MIRROR_SELECT:
-        policy = scratch(slot, 0)
+    if rule == MIRROR_SELECT:
+        policy = scratch(slot, DRAWN)
         write_mirror(slot, settings, node, k, policy)
         e = drawn(policy, slot.degree[node], slot.state)
+    elif rule == EVEN:
+        e = least_visited(slot, node)
+        note_point(slot, settings, node, e)
+    elif rule in (UCB, GUIDED):
+        e = select_ucb(slot, settings, node, k, rule == GUIDED)
+        note_point(slot, settings, node, e)
     else:
         return select_puct(slot, settings, node, k)
     slot.w[slot.first[node] + e] += 1.0
     return e
+
+
+@kernel(inline=True)
+def note_point(slot: Slot, settings: Settings, node: int, edge: int) -> None:
+    """DRAWN all on one edge, where somebody reads it."""
+    if settings.backup == RUNNING_BACKUP or settings.opponent_q == RUNNING:
+        point = scratch(slot, DRAWN)
+        for i in range(slot.degree[node]):
+            point[i] = 1.0 if i == edge else 0.0
+
+
+@kernel(inline=True)
+def guide_of(slot: Slot, node: int, i: int) -> float:
+    """P' of a node's edge."""
+    return slot.guide[i] if node == ROOT and slot.guide[0] >= 0.0 else slot.prior[slot.first[node] + i]
+
+
+@kernel()
+def select_ucb(slot: Slot, settings: Settings, node: int, k: int, guided: bool) -> int:
+    """One of the edges without a visit, evenly, or the edge with the highest bound."""
+    first, count = slot.first[node], slot.degree[node]
+    fresh = 0
+    for i in range(count):
+        fresh += slot.n[first + i] == 0
+    if fresh > 0:
+        left = 0 if fresh == 1 else int(uniform(slot.state) * fresh)
+        for i in range(count):
+            if slot.n[first + i] == 0:
+                if left == 0:
+                    return i
+                left -= 1
+    lo, hi = scratch(slot, 0), scratch(slot, 1)
+    write_q(slot, settings, node, k, lo, hi)
+    log_total = np.log(float(slot.total[node]))
+    top, best = -np.inf, 0
+    for i in range(count):
+        weight = guide_of(slot, node, i) if guided else 1.0
+        bound = 0.5 * (lo[i] + hi[i]) + settings.c * weight * np.sqrt(log_total / slot.n[first + i])
+        if bound > top:
+            top, best = bound, i
+    return best
 
 
 @kernel()
@@ -47,18 +101,16 @@ def least_visited(slot: Slot, node: int) -> int:
     return best
 
 
-@kernel()
+@kernel(inline=True)
 def select_puct(slot: Slot, settings: Settings, node: int, k: int) -> int:
     """The edge with the PUCT interval above all others, or one of those that overlap it, mixed."""
     first, count = slot.first[node], slot.degree[node]
-    lo, hi, mix = scratch(slot, 0), scratch(slot, 1), scratch(slot, 2)
+    lo, hi, mix = scratch(slot, 0), scratch(slot, 1), scratch(slot, DRAWN)
     write_q(slot, settings, node, k, lo, hi)
     explore = settings.c * np.sqrt(float(slot.total[node]))
-    guided = node == ROOT and slot.guide[0] >= 0.0
     top, best = -np.inf, 0
     for i in range(count):
-        p = slot.guide[i] if guided else slot.prior[first + i]
-        u = explore * p / (1.0 + slot.n[first + i])
+        u = explore * guide_of(slot, node, i) / (1.0 + slot.n[first + i])
         lo[i] += u
         hi[i] += u
         if lo[i] > top:
@@ -71,6 +123,7 @@ def select_puct(slot: Slot, settings: Settings, node: int, k: int) -> int:
             mass += slot.prior[first + i]
     if tied == 1:
         slot.w[first + best] += 1.0
+        note_point(slot, settings, node, best)
         return best
     for i in range(count):
         if hi[i] >= top - settings.tie:
