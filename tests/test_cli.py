@@ -18,7 +18,10 @@ from rich.console import Console
 from qdts.cli import contestants, main, progress, races, search_races
 from qdts.cli.progress import Display
 from qdts.cli.strategy import first_rows
+from qdts.games import Game
 from qdts.games.registry import family_names, find_family, load_game
+from qdts.search.evaluator import Evaluator
+from qdts.search.options import Options
 from qdts.solving import load_policy, nash_conv, solve
 from qdts.solving.solver import Point
 from qdts.solving.tree import Progress
@@ -446,6 +449,33 @@ def test_bench_of_one_search(
     text = " ".join(capsys.readouterr().out.split())
     assert "50 simulations" in text
     assert "network none" in text
+
+
+def test_bench_of_a_search_with_options(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a game it runs where its name has a target, which its options void."""
+    built: list[str] = []
+    evaluator = search_races._evaluator
+
+    def build(game: Game, options: Options) -> Evaluator | None:
+        built.append(game.spec)
+        return evaluator(game, options)
+
+    monkeypatch.setattr(search_races, "is_installed", lambda _: False)
+    monkeypatch.setattr(search_races, "VISITS", 5)
+    monkeypatch.setattr(search_races, "SIMULATIONS", 50)
+    monkeypatch.setattr(search_races, "_evaluator", build)
+    monkeypatch.setattr(races, "TURN_SECONDS", 0.001)
+    assert main(["bench", "search", "--search", "ismcts[c=1]", "--repeats", "1", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [(row["game"], row["search"]) for row in rows] == [
+        ("kuhn_poker", "ismcts[c=1]"),
+        ("leduc_poker", "ismcts[c=1]"),
+    ]
+    assert all(row["targets"] == [] for row in rows)
+    arguments = ["bench", "search", "--game", "kuhn_poker", "--search", "qdts[c=1]", "--repeats", "1", "--json"]
+    assert main(arguments) == 0
+    assert "table evaluator" in json.loads(capsys.readouterr().out)["rows"][0]["network"]
+    assert built == ["kuhn_poker", "leduc_poker", "kuhn_poker"]
 
 
 def test_bench_ratios() -> None:

@@ -75,7 +75,9 @@ def games(
 @app.command(epilog=SEARCH_EXAMPLES)
 def search(
     game: Annotated[str | None, typer.Option(help="Only this game; with --search it may be any.")] = None,
-    name: Annotated[str | None, typer.Option("--search", help="Only this search.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--search", help="Only this search; with options in brackets: ismcts\\[c=1].")
+    ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Turns of each contestant; the median counts.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:

@@ -23,7 +23,7 @@ from qdts.games.openspiel import find_openspiel
 from qdts.games.registry import load_game
 from qdts.search.evaluator import Evaluator
 from qdts.search.evaluators import Table, Uniform
-from qdts.search.fit import options_for
+from qdts.search.name import read_search
 from qdts.search.options import Options, named
 from qdts.search.run import run_searches
 from qdts.search.settings import scale_of
@@ -73,26 +73,27 @@ class SearchRow(Row):
 
 
 def rows(repeats: int, game: str | None, search: str | None) -> Iterator[tuple[str, Callable[[], Row]]]:
-    """A row for every target, or for one game and search."""
-    asked = [pair for pair in WANTED if game in (None, pair[0]) and search in (None, pair[1])]
+    """A row for every target, or for one game and search; the search may have options in brackets."""
+    name = None if search is None else search.partition("[")[0].strip()
+    asked = [(spec, search or of) for spec, of in WANTED if game in (None, spec) and name in (None, of)]
     if game is not None and search is not None:
         asked = [(game, search)]
     if not asked:
         raise InputError(f"no target has game={game} and search={search}: give both, --game and --search")
-    for spec, name in asked:
-        yield f"{name} on {spec}", lambda spec=spec, name=name: searching(load_game(spec), name, repeats)  # type: ignore[misc]
+    for spec, text in asked:
+        yield f"{text} on {spec}", lambda spec=spec, text=text: searching(load_game(spec), text, repeats)  # type: ignore[misc]
     if game is None and search is None:
         yield "2 threads", lambda: threading(load_game("leduc_poker"), "qdts", repeats)
 
 
 def searching(game: Game, search: str, repeats: int) -> SearchRow:
     """Simulations a second of one search of a game."""
-    options = options_for(game, search)
-    outcomes = first_decision(game)
-    jobs: dict[str, Job] = {Ours.name: _our_job(game, options, outcomes)}
+    options, outcomes = read_search(game, search), first_decision(game)
+    evaluator = _evaluator(game, options)
+    jobs: dict[str, Job] = {Ours.name: _our_job(game, options, evaluator, outcomes)}
     if is_installed(OpenSpiel):
         with contextlib.suppress(InputError):  # it does not have the game, or can't search it
-            jobs[OpenSpiel.name] = _their_job(game, outcomes)
+            jobs[OpenSpiel.name] = _their_job(game, options, outcomes)
     shown = {OpenSpiel.name} if not is_installed(OpenSpiel) else set()
     entries = [e for e in race(jobs, repeats) if e.who in shown | {*jobs}]
     times = WANTED.get((game.spec, search))
@@ -103,13 +104,13 @@ def searching(game: Game, search: str, repeats: int) -> SearchRow:
         visits_per_second=entries[0].figure,
         state=game.layout.write(_root(game, outcomes)[0]),
         simulations=SIMULATIONS if options.machine == "bandit" else VISITS,
-        network=_network(game, options),
+        network=_network(evaluator),
     )
 
 
 def threading(game: Game, search: str, repeats: int) -> SearchRow:
     """Visits a second of many searches side by side, on two threads and on one."""
-    options, outcomes = options_for(game, search), first_decision(game)
+    options, outcomes = read_search(game, search), first_decision(game)
     evaluator = _evaluator(game, options)
     view, player = _root(game, outcomes)
 
@@ -138,7 +139,7 @@ def threading(game: Game, search: str, repeats: int) -> SearchRow:
         visits_per_second=entries[0].figure,
         state=game.layout.write(view),
         simulations=VISITS,
-        network=_network(game, options),
+        network=_network(evaluator),
     )
 
 
@@ -153,9 +154,8 @@ def _evaluator(game: Game, options: Options) -> Evaluator | None:
     return Table(uniform_policy(game))
 
 
-def _network(game: Game, options: Options) -> str:
+def _network(evaluator: Evaluator | None) -> str:
     """What answers the queries of a search, in words."""
-    evaluator = _evaluator(game, options)
     return "none" if evaluator is None else f"none ({type(evaluator).__name__.lower()} evaluator)"
 
 
@@ -167,9 +167,9 @@ def _root(game: Game, outcomes: list[int]) -> tuple[Any, int]:
     return game.view(world, game.mover(world)), game.mover(world)
 
 
-def _our_job(game: Game, options: Options, outcomes: list[int]) -> Job:
+def _our_job(game: Game, options: Options, evaluator: Evaluator | None, outcomes: list[int]) -> Job:
     view, player = _root(game, outcomes)
-    seeds, evaluator = itertools.count(), _evaluator(game, options)
+    seeds = itertools.count()
     visits = SIMULATIONS if options.machine == "bandit" else VISITS
 
     def search() -> object:
@@ -179,15 +179,15 @@ def _our_job(game: Game, options: Options, outcomes: list[int]) -> Job:
     return lambda: visits / mean_seconds(search)
 
 
-def _their_job(game: Game, outcomes: list[int]) -> Job:
+def _their_job(game: Game, options: Options, outcomes: list[int]) -> Job:
     import pyspiel
 
     theirs = find_openspiel(game.spec)
     state = theirs.new_initial_state()
     for outcome in outcomes:
         state.apply_action(outcome)
-    name = "ismcts" if game.hidden else "uct"
-    seeds, c = itertools.count(1), named(name).c * scale_of(game)
+    bandit = options if options.machine == "bandit" else named("ismcts" if game.hidden else "uct")
+    seeds, c = itertools.count(1), bandit.c * scale_of(game)
 
     def run() -> object:
         seed = next(seeds)
