@@ -30,6 +30,8 @@ FlagType = int64[::1]
 """The numba type of a stop flag: int64[1], not 0 once work is to stop."""
 
 _local = threading.local()
+_left: list[threading.Event] = []
+"""Of each call that was left behind, what is set when it ends."""
 
 
 @dataclass
@@ -83,7 +85,7 @@ def apart(work: Callable[[], T]) -> T:
         return work()
     given: list[T] = []
     raised: list[BaseException] = []
-    flag = np.zeros(1, np.int64)
+    flag, ended = np.zeros(1, np.int64), threading.Event()
 
     def run() -> None:
         _local.flag = flag
@@ -91,6 +93,8 @@ def apart(work: Callable[[], T]) -> T:
             given.append(work())
         except BaseException as error:
             raised.append(error)
+        finally:
+            ended.set()
 
     thread = threading.Thread(target=run, name=APART, daemon=True)
     thread.start()
@@ -98,7 +102,8 @@ def apart(work: Callable[[], T]) -> T:
         thread.join()
     except KeyboardInterrupt:
         flag[0] = 1
-        thread.join(GRACE)
+        if not ended.wait(GRACE):  # a thread whose join was interrupted can't be joined again before Python 3.13
+            _left.append(ended)
         raise
     if raised:
         raise raised[0]
@@ -107,4 +112,4 @@ def apart(work: Callable[[], T]) -> T:
 
 def left_behind() -> bool:
     """Whether a call still runs that did not stop in time."""
-    return any(thread.name == APART for thread in threading.enumerate())
+    return not all(ended.is_set() for ended in _left)
