@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 
 import numpy as np
 
 from qdts.games.game import Game
+from qdts.kernels import Ints
 from qdts.search.evaluator import Evaluator
 from qdts.search.options import Options
 from qdts.search.roots import verify_visits
@@ -29,12 +31,14 @@ def searched_policy(
     threads: int = 1,
     report: Callable[[int, int], None] | None = None,
 ) -> Policy:
-    """The move distribution of a search at every view where a player moves; `report` hears of views done and of all."""
+    """The move distribution of a search at every view where a player moves, each with the seed that `view_seed` gives.
+
+    `report` hears of views done and of all.
+    """
     verify_visits(visits)
     tree = game_tree(game)
     sets = tree.infosets
     probability = np.empty(len(sets.action))
-    seeds = np.random.SeedSequence(seed).generate_state(tree.num_infosets, np.uint64)
     size = max(1, min(BATCH, BATCH_VISITS // visits))
     for start in range(0, tree.num_infosets, size):
         batch = range(start, min(start + size, tree.num_infosets))
@@ -45,7 +49,7 @@ def searched_policy(
             options,
             visits,
             evaluator=evaluator,
-            seeds=[int(seeds[i]) for i in batch],
+            seeds=[view_seed(sets.views[i], seed) for i in batch],
             threads=threads,
         )
         for i, result in zip(batch, results, strict=True):
@@ -53,3 +57,9 @@ def searched_policy(
         if report is not None:
             report(batch.stop, tree.num_infosets)
     return policy_on(tree, probability, visits=visits)
+
+
+def view_seed(view: Ints, seed: int) -> int:
+    """The seed of the search at a view, by the view and a seed alone: 63 bits of a hash."""
+    digest = hashlib.blake2b(f"{seed} ".encode() + view.tobytes(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1
