@@ -119,6 +119,20 @@ def test_match(capsys: Output, kuhn: Path) -> None:
         assert word in text
 
 
+def test_playouts_instead_of_a_policy(capsys: Output) -> None:
+    base = ["search", "tic_tac_toe", "--search", "puct", "--state", "0 3 1 4", "--visits", "100"]
+    searched, unknowing = run_json(capsys, *base, "--policy", "playouts"), run_json(capsys, *base)
+    assert searched["policy"] == "playouts"
+    assert searched["actions"] != unknowing["actions"]
+    assert max(searched["actions"], key=lambda row: row["visits"])["number"] == 2
+    data = run_json(capsys, "evaluate", "kuhn_poker", "--visits", "4", "--policy", "playouts")
+    assert data["policy_nash_conv"] == pytest.approx(11 / 12)
+    text = run_text(capsys, "evaluate", "kuhn_poker", "--visits", "4", "--policy", "playouts")
+    assert "NashConv of uniform play" in text
+    played = run_json(capsys, "match", "tic_tac_toe", "puct:50@playouts", "random", "--games", "20")
+    assert played["mean"] > 0.3
+
+
 UNREACHABLE = "turn=2 bettor=0 cards=JJ bets=---"
 
 
@@ -145,6 +159,9 @@ UNREACHABLE = "turn=2 bettor=0 cards=JJ bets=---"
         (["match", "kuhn_poker", "rndom", "random"], ["rndom", "NAME:VISITS", "qdts"]),
         (["match", "kuhn_poker", "random", "ismtcs:10"], ["ismtcs", "did you mean ismcts"]),
         (["match", "kuhn_poker", "qdts:-1", "random"], ["visits=-1"]),
+        (["match", "kuhn_poker", "random", "openspiel:ismtcs"], ["ismtcs", "ismcts"]),
+        (["match", "matrix_game", "random", "openspiel:uniform"], ["OpenSpiel", "matrix_game"]),
+        (["evaluate", "kuhn_poker", "--policy", "playouts", "--value-noise", "0.1"], ["noise", "policy"]),
         (["match", "kuhn_poker", "random", "random", "--games", "0"], ["--games", "1"]),
     ],
     ids=lambda x: " ".join(x) if x else "",

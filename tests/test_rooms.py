@@ -18,7 +18,7 @@ ORDER = [
     {"search"},
     {"play"},
     {"testing"},
-    {"cli", "__main__", "__init__"},
+    {"cli", "openspiel", "__main__", "__init__"},
 ]
 """Each room may import from those before it, and from itself; what faces the user comes last."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Sequence
 
@@ -10,10 +11,14 @@ import pytest
 
 from qdts import InputError, Policy, expected_values, load_game, uniform_policy
 from qdts.games import Game
+from qdts.interrupt import left_behind
 from qdts.kernels import Ints, Reals
 from qdts.play import match
 from qdts.play.match import Match, begin, deal, drawn, play_match, rounds
 from qdts.play.seats import PolicySeat, Random, SearchSeat, Seat
+from qdts.rng import State
+from qdts.search.evaluator import Answer, Query
+from qdts.search.evaluators import Uniform
 from qdts.search.options import named
 from qdts.solving.policy import game_tree, policy_on
 
@@ -134,3 +139,26 @@ def test_seats_of_another_game_are_refused() -> None:
         play_match(kuhn, Random(leduc), Random(kuhn), 4)
     with pytest.raises(InputError, match="seed=-1"):
         play_match(kuhn, Random(kuhn), Random(kuhn), 4, seed=-1)
+
+
+class Pressed:
+    """An evaluator that plays out a long batch; somebody presses Ctrl-C after some queries."""
+
+    def __init__(self, game: Game, after: int) -> None:
+        self.uniform, self.left = Uniform(game), after
+
+    def answer(self, query: Query, state: State) -> Answer:
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+        return self.uniform.answer(query, state)
+
+
+def test_ctrl_c_does_not_wait_for_a_batch() -> None:
+    """The searches of a round stop within; what was finished before counts."""
+    game = load_game("kuhn_poker")
+    evaluator = Pressed(game, 500)
+    with pytest.raises(KeyboardInterrupt):
+        play_match(game, SearchSeat(game, named("qdts"), 10_000, evaluator), Random(game), 128)
+    assert -evaluator.left < 50_000
+    assert not left_behind()

@@ -16,7 +16,7 @@ from qdts.play.decision import decide
 from qdts.play.match import Play, move
 from qdts.play.seats import PolicySeat, Random, SearchSeat, Seat, read_seat
 from qdts.play.state import read_state
-from qdts.search.evaluators import Table, Uniform
+from qdts.search.evaluators import Playouts, Table, Uniform
 from qdts.search.name import read_search
 from qdts.search.options import named
 
@@ -103,18 +103,17 @@ def test_seats_from_text(tmp_path: Path) -> None:
     assert isinstance(knowing, SearchSeat)
     assert (knowing.options, knowing.visits) == (named("qdts", c=0.2, eps_sample=0.05), 200)
     assert isinstance(knowing.evaluator, Table)
-    unknowing = read_seat(game, "qdts:200")
-    assert isinstance(unknowing, SearchSeat)
-    assert isinstance(unknowing.evaluator, Uniform)
+    for text, evaluator in (("qdts:200", Uniform), ("qdts:200@playouts", Playouts)):
+        unknowing = read_seat(game, text)
+        assert isinstance(unknowing, SearchSeat)
+        assert isinstance(unknowing.evaluator, evaluator)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "",
-            "makes no sense, expected random, FILE.npz, NAME:VISITS or NAME:VISITS@FILE, NAME one of a-ismcts, ismcts",
-        ),
+        ("", "makes no sense, expected random, FILE.npz, NAME:VISITS, NAME:VISITS@FILE, NAME:VISITS@playouts or op"),
+        ("", "or openspiel:BOT, NAME one of a-ismcts, ismcts"),
         ("rondom", "seat 'rondom' makes no sense"),
         ("qdts", "seat 'qdts' has no visits, expected qdts:100"),
         ("qdst:100", "unknown search 'qdst': did you mean qdts"),
@@ -152,6 +151,8 @@ def test_policies_that_do_not_fit(tmp_path: Path) -> None:
             read_seat(load_game("leduc_poker"), text)
     with pytest.raises(InputError, match="uct and ismcts play games out and take no policy"):
         read_seat(load_game("kuhn_poker"), f"ismcts:10@{file}")
+    with pytest.raises(InputError, match="uct and ismcts play games out and take no policy"):
+        read_seat(load_game("kuhn_poker"), "ismcts:10@playouts")
 
 
 def test_options_in_brackets() -> None:

@@ -50,19 +50,19 @@ def evaluate(
 ) -> None:
     """Search at every information set of a game, and measure NashConv of the policy that comes out."""
     from qdts.games.registry import load_game
-    from qdts.play.seats import evaluator_for, read_visits
+    from qdts.play.seats import evaluator_for, read_known, read_visits
     from qdts.search.name import read_search
-    from qdts.solving import nash_conv, uniform_policy
-    from qdts.solving.policy import load_policy
+    from qdts.solving import Policy, nash_conv, uniform_policy
 
     text, numbers = with_options(search, option), [read_visits(part) for part in visits.split(",")]
     loaded = load_game(game)
     options = read_search(loaded, text)
-    known = None if policy is None else load_policy(policy, loaded)
+    known = read_known(loaded, policy)
     evaluator = evaluator_for(
         loaded, options, known, value_noise=value_noise, child_noise=child_noise, belief_noise=belief_noise
     )
-    itself = nash_conv(loaded, uniform_policy(loaded) if known is None else known)
+    prior = known if isinstance(known, Policy) else uniform_policy(loaded)
+    itself = nash_conv(loaded, prior)
     results, interrupted = _measured(loaded, text, options, evaluator, numbers, seed, threads, as_json)
     noise = {"value_noise": value_noise, "child_noise": child_noise, "belief_noise": belief_noise}
     facts = {
@@ -78,7 +78,7 @@ def evaluate(
     if as_json:
         print_json(facts)
     else:
-        _show(facts, loaded.players)
+        _show(facts, loaded.players, "that policy" if prior is known else "uniform play")
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -108,7 +108,7 @@ def _measured(
     return results, False
 
 
-def _show(facts: dict[str, Any], players: int) -> None:
+def _show(facts: dict[str, Any], players: int, whose: str) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.markup import escape
     from rich.table import Table
@@ -118,7 +118,6 @@ def _show(facts: dict[str, Any], players: int) -> None:
     noise = [f"{name.replace('_', ' ')} {facts[name]:g}" for name in names if facts[name]]
     if noise:
         words["with errors"] = ", ".join(noise)
-    whose = "that policy" if facts["policy"] else "uniform play"
     words[f"NashConv of {whose}"] = distance(facts["policy_nash_conv"], players)
     if facts["interrupted"]:
         words["stopped"] = "[yellow]by Ctrl-C: this is what there was[/]"

@@ -21,10 +21,14 @@ EXAMPLES = """[bold]Examples[/]
   qdts match leduc_poker qdts:200@leduc.npz ismcts:500 --games 1000
   qdts match leduc_poker 'qdts\\[c=0.2,eps_sample=0.05]:200' leduc.npz --json
   qdts match hearts ismcts:50 random --games 40
+  qdts match tic_tac_toe puct:500@playouts 'openspiel:mcts(simulations=500)'
 
 Games come in groups that share their deals, A in each seat once. Ctrl-C keeps the groups that are finished."""
 
-SEAT_HELP = "random, FILE.npz (a policy), NAME:VISITS (a search) or NAME:VISITS@FILE (that knows a policy)."
+SEAT_HELP = (
+    "random, FILE.npz (a policy), NAME:VISITS (a search), NAME:VISITS@FILE (that knows a policy), NAME:VISITS@playouts "
+    "(that plays games out) or openspiel:BOT (uniform, mcts, ismcts, cfr, …)."
+)
 
 
 def match(

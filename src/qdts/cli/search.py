@@ -25,7 +25,10 @@ docs/search.md says what every option does."""
 GAME_HELP = "A name, with parameters in brackets: see [bold]qdts games[/]."
 SEARCH_HELP = "puct, a-ismcts, qdts, mmds, uct, ismcts; with options in brackets: qdts\\[c=0.2]."
 OPTION_HELP = "Change one thing of the search, c=0.2 for instance; may be given several times."
-POLICY_HELP = "A policy file: the search knows P, V and H that follow from it. Without one it knows nothing."
+POLICY_HELP = (
+    "A policy file: the search knows P, V and H that follow from it; or [bold]playouts[/]: V is the return of a random "
+    "game. Without it the search knows nothing."
+)
 THREADS_HELP = "Threads to search with; the result is the same."
 
 
@@ -50,14 +53,13 @@ def search(
 ) -> None:
     """Search from one state: visits, values and priors of its actions, and what is believed of the holes."""
     from qdts.games.registry import load_game
-    from qdts.play.seats import evaluator_for
+    from qdts.play.seats import evaluator_for, read_known
     from qdts.play.state import read_state
     from qdts.search.holes import first_belief
     from qdts.search.name import read_search
     from qdts.search.reader import read_tree
     from qdts.search.run import run_searches
     from qdts.search.searcher import Searcher
-    from qdts.solving.policy import load_policy
 
     text = with_options(search, option)
     loaded = load_game(game)
@@ -65,8 +67,7 @@ def search(
     if tree and options.machine == "bandit":
         raise InputError(f"--tree with {text}: it shows the trees of the forest, expected puct, a-ismcts, qdts or mmds")
     view, player = read_state(loaded, state)
-    known = None if policy is None else load_policy(policy, loaded)
-    evaluator = evaluator_for(loaded, options, known)
+    evaluator = evaluator_for(loaded, options, read_known(loaded, policy))
     start = time.perf_counter()
     with bar(f"searching {loaded.spec} by {text}", "visits", silent=as_json) as report:
 

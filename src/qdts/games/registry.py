@@ -148,19 +148,19 @@ def _load(family: Family, given: tuple[tuple[str, str], ...]) -> Game:
     return family.load(dict(given))
 
 
-def parse_spec(spec: str) -> tuple[str, Mapping[str, str]]:
+def parse_spec(spec: str, kind: str = "game") -> tuple[str, Mapping[str, str]]:
     """Split `name(key=value,...)`; a comma inside brackets belongs to its value."""
     path, after = game_file.split_path(spec.strip())
     name, bracket, rest = after.partition("(")
     if bracket and not rest.endswith(")"):
-        raise InputError(f"game '{spec}' has no closing bracket, expected name(key=value,...)")
+        raise InputError(f"{kind} '{spec}' has no closing bracket, expected name(key=value,...)")
     given: dict[str, str] = {}
     for part in _split(rest[:-1]):
         key, equals, value = (s.strip() for s in part.partition("="))
         if not equals or not key or not value:
-            raise InputError(f"'{part}' in game '{spec}' is not a parameter, expected key=value")
+            raise InputError(f"'{part}' in {kind} '{spec}' is not a parameter, expected key=value")
         if key in given:
-            raise InputError(f"parameter {key} stands twice in game '{spec}'")
+            raise InputError(f"parameter {key} stands twice in {kind} '{spec}'")
         given[key] = value
     return path or name.strip(), given
 

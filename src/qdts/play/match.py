@@ -9,15 +9,16 @@ and not on which games run beside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
-from qdts.interrupt import interruptible
+from qdts.interrupt import apart, verify_not_stopped
 from qdts.kernels import Ints, Reals
+from qdts.play.openspiel_seats import BotSeat, Sitting
 from qdts.play.seats import Seat
 
 SIDE_BY_SIDE = 128
@@ -69,10 +70,21 @@ class Play:
     """The group's chance stream, from its start."""
     own: np.random.Generator
     """The game's own stream: seeds of searches, and moves."""
+    moves: list[int] = field(default_factory=list)
+    """What players and chance have done since the start."""
+    bots: dict[int, Sitting] = field(default_factory=dict)
+    """The bots of OpenSpiel that have moved, by player."""
+
+    def step(self, game: Game, action: int) -> None:
+        """Move on by an action or an outcome."""
+        self.world = game.step(self.world, action)
+        self.moves.append(action)
 
 
-def play_match(game: Game, a: Seat, b: Seat, games: int, *, seed: int = 0, report: Report | None = None) -> Match:
-    """Play at least so many games, in whole groups. On Ctrl-C what is finished is kept."""
+def play_match(
+    game: Game, a: Seat | BotSeat, b: Seat | BotSeat, games: int, *, seed: int = 0, report: Report | None = None
+) -> Match:
+    """Play at least so many games, in whole groups. On Ctrl-C what is finished is kept; searches end at once."""
     if games < 1:
         raise InputError(f"games={games} is not possible for a match, expected at least 1")
     if seed < 0:
@@ -82,7 +94,9 @@ def play_match(game: Game, a: Seat, b: Seat, games: int, *, seed: int = 0, repor
             raise InputError(f"a seat is for {seat.game.spec}, expected one for {game.spec}")
     groups, batch = -(-games // game.players), max(1, SIDE_BY_SIDE // game.players)
     finished: list[list[float]] = []
-    with interruptible() as interrupt:
+    plays: list[Play] = []
+    interrupted = False
+    try:
         for first in range(0, groups, batch):
             numbers = range(first, min(first + batch, groups))
             plays = [begin(game, seed, group, seat) for group in numbers for seat in range(game.players)]
@@ -90,14 +104,14 @@ def play_match(game: Game, a: Seat, b: Seat, games: int, *, seed: int = 0, repor
                 if report is not None:
                     over = sum(game.mover(play.world) == TERMINAL for play in plays)
                     report(len(finished) * game.players + over, groups * game.players)
-                if interrupt.asked:
-                    break
-            finished += _finished(game, plays)
-            if interrupt.asked:
-                break
-    if not finished:
-        raise KeyboardInterrupt
-    return Match(np.array(finished), interrupted=interrupt.asked)
+            returns, plays = _finished(game, plays), []
+            finished += returns
+    except KeyboardInterrupt:
+        interrupted = True
+        finished += _finished(game, plays)
+        if not finished:
+            raise
+    return Match(np.array(finished), interrupted=interrupted)
 
 
 def begin(game: Game, seed: int, group: int, a_sits: int) -> Play:
@@ -106,7 +120,7 @@ def begin(game: Game, seed: int, group: int, a_sits: int) -> Play:
     return Play(game.initial(), a_sits, deals, np.random.default_rng([seed, group, 1 + a_sits]))
 
 
-def rounds(game: Game, a: Seat, b: Seat, plays: Sequence[Play]) -> Iterator[None]:
+def rounds(game: Game, a: Seat | BotSeat, b: Seat | BotSeat, plays: Sequence[Play]) -> Iterator[None]:
     """Advance all games in lock-step until they are over: in each round chance moves, then whoever's turn it is."""
     while True:
         for play in plays:
@@ -134,19 +148,44 @@ def deal(game: Game, play: Play) -> None:
     """Let chance move until it is a player's turn or the game is over."""
     while game.mover(play.world) == CHANCE:
         outcomes, probabilities = zip(*game.chance(play.world), strict=True)
-        play.world = game.step(play.world, outcomes[drawn(np.array(probabilities), play.deals.random())])
+        play.step(game, outcomes[drawn(np.array(probabilities), play.deals.random())])
 
 
-def move(game: Game, seat: Seat, plays: Sequence[Play]) -> None:
-    """Have a seat decide in all games where it is its turn; it is shown the view of the player it sits for."""
+def move(game: Game, seat: Seat | BotSeat, plays: Sequence[Play]) -> None:
+    """Have a seat decide in all games where it is its turn."""
     if not plays:
         return
     players = [game.mover(play.world) for play in plays]
+    actions = _by_bots(seat, plays, players) if isinstance(seat, BotSeat) else _by_views(game, seat, plays, players)
+    for play, action in zip(plays, actions, strict=True):
+        play.step(game, action)
+
+
+def _by_views(game: Game, seat: Seat, plays: Sequence[Play], players: Sequence[int]) -> list[int]:
+    """What a seat does that is shown the view of the player it sits for, and nothing else."""
     views = [game.view(play.world, player) for play, player in zip(plays, players, strict=True)]
     seeds = [int(play.own.integers(2**63)) for play in plays]
-    for play, distribution in zip(plays, seat.decide(views, players, seeds), strict=True):
-        choice = drawn(distribution, play.own.random())
-        play.world = game.step(play.world, game.legal(play.world)[choice])
+    distributions = apart(lambda: seat.decide(views, players, seeds))
+    return [
+        game.legal(play.world)[drawn(distribution, play.own.random())]
+        for play, distribution in zip(plays, distributions, strict=True)
+    ]
+
+
+def _by_bots(seat: BotSeat, plays: Sequence[Play], players: Sequence[int]) -> list[int]:
+    """What bots do that are shown all moves so far; each has its place in one game."""
+    for play, player in zip(plays, players, strict=True):
+        if player not in play.bots:
+            play.bots[player] = seat.sit(player, int(play.own.integers(2**63)))
+
+    def choose() -> list[int]:
+        chosen = []
+        for play, player in zip(plays, players, strict=True):
+            verify_not_stopped()
+            chosen.append(play.bots[player].choose(play.moves))
+        return chosen
+
+    return apart(choose)
 
 
 def drawn(distribution: Reals, u: float) -> int:

@@ -2,33 +2,41 @@
 
 As text, a seat is
 
-    random              every legal action equally likely
-    FILE.npz            a policy file
-    NAME:VISITS         a search with nothing known: `uct:1000`, `qdts[c=0.2]:200`
-    NAME:VISITS@FILE    a search that knows what follows from a policy file: `qdts:200@leduc.npz`
+    random                  every legal action equally likely
+    FILE.npz                a policy file
+    NAME:VISITS             a search with nothing known: `uct:1000`, `qdts[c=0.2]:200`
+    NAME:VISITS@FILE        a search that knows what follows from a policy file: `qdts:200@leduc.npz`
+    NAME:VISITS@playouts    a search that takes the return of a random game for V: `puct:500@playouts`
+    openspiel:BOT           a bot of OpenSpiel, which does get the whole state: see `qdts.play.openspiel_seats`
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
+from pathlib import Path
+from typing import Literal, Protocol
 
 import numpy as np
 
 from qdts.errors import InputError
 from qdts.games.game import Game
+from qdts.games.openspiel import PREFIX
+from qdts.interrupt import stop_flag
 from qdts.kernels import Ints, Reals
+from qdts.play.openspiel_seats import BotSeat, read_bot_seat
 from qdts.search.evaluator import Evaluator
-from qdts.search.evaluators import Table, Uniform
+from qdts.search.evaluators import Playouts, Table, Uniform
 from qdts.search.name import read_search
 from qdts.search.options import SEARCHES, Options
 from qdts.search.roots import MOST_VISITS, verify_visits
 from qdts.search.run import run_searches
 from qdts.solving.policy import Policy, load_policy
 
-FORMS = "random, FILE.npz, NAME:VISITS or NAME:VISITS@FILE"
-SEARCH = re.compile(r"(?P<search>[^:@\[\]]*(\[[^\]]*\])?):(?P<visits>[^@]*)(@(?P<file>.+))?")
+PLAYOUTS: Literal["playouts"] = "playouts"
+"""Stands where a policy file can, for random games."""
+FORMS = f"random, FILE.npz, NAME:VISITS, NAME:VISITS@FILE, NAME:VISITS@{PLAYOUTS} or {PREFIX}BOT"
+SEARCH = re.compile(r"(?P<search>[^:@\[\]]*(\[[^\]]*\])?):(?P<visits>[^@]*)(@(?P<known>.+))?")
 
 
 class Seat(Protocol):
@@ -83,9 +91,15 @@ class SearchSeat:
 
     def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
         """The distributions that the searches decide on."""
+        flag = stop_flag()
+
+        def look(_made: int) -> None:
+            if flag[0]:
+                raise KeyboardInterrupt
+
         results = run_searches(
             self.game, views, players, self.options, self.visits,
-            evaluator=self.evaluator, seeds=seeds, threads=self.threads,
+            evaluator=self.evaluator, seeds=seeds, threads=self.threads, report=look,
         )  # fmt: skip
         return [result.move for result in results]
 
@@ -93,20 +107,27 @@ class SearchSeat:
 def evaluator_for(
     game: Game,
     options: Options,
-    policy: Policy | None,
+    known: Policy | Literal["playouts"] | None,
     *,
     value_noise: float = 0.0,
     child_noise: float = 0.0,
     belief_noise: float = 0.0,
 ) -> Evaluator:
-    """Whom a search asks: a table of a policy, with the noise that `Table` knows, or `Uniform` without one."""
-    if policy is None:
-        if value_noise or child_noise or belief_noise:
-            raise InputError("noise is an error in what follows from a policy, expected a policy beside it")
-        return Uniform(game)
-    if options.machine == "bandit":
+    """Whom a search asks: a table of a policy, with the noise that `Table` knows, `Playouts`, or else `Uniform`."""
+    if known is not None and options.machine == "bandit":
         raise InputError("uct and ismcts play games out and take no policy, expected puct, a-ismcts, qdts or mmds")
-    return Table(policy, value_noise=value_noise, child_noise=child_noise, belief_noise=belief_noise)
+    if isinstance(known, Policy):
+        return Table(known, value_noise=value_noise, child_noise=child_noise, belief_noise=belief_noise)
+    if value_noise or child_noise or belief_noise:
+        raise InputError("noise is an error in what follows from a policy, expected a policy beside it")
+    return Uniform(game) if known is None else Playouts(game)
+
+
+def read_known(game: Game, text: str | Path | None) -> Policy | Literal["playouts"] | None:
+    """What a search is told to know: a policy file, `playouts`, or nothing."""
+    if text is None or str(text) == PLAYOUTS:
+        return None if text is None else PLAYOUTS
+    return load_policy(text, game)
 
 
 def read_visits(text: str) -> int:
@@ -121,11 +142,13 @@ def read_visits(text: str) -> int:
     return int(digits)
 
 
-def read_seat(game: Game, text: str, *, threads: int = 1) -> Seat:
+def read_seat(game: Game, text: str, *, threads: int = 1) -> Seat | BotSeat:
     """The seat that a text stands for; raises an InputError that names the choices."""
     text = text.strip()
     if text == "random":
         return Random(game)
+    if text.startswith(PREFIX):
+        return read_bot_seat(game, text)
     if text.endswith(".npz") and "@" not in text:
         return PolicySeat(load_policy(text, game))
     parts = SEARCH.fullmatch(text)
@@ -134,5 +157,5 @@ def read_seat(game: Game, text: str, *, threads: int = 1) -> Seat:
         hint = f"{text}:100 for instance" if known else f"{FORMS}, NAME one of {', '.join(sorted(SEARCHES))}"
         raise InputError(f"seat '{text}' {'has no visits' if known else 'makes no sense'}, expected {hint}")
     options, visits = read_search(game, parts["search"]), read_visits(parts["visits"])
-    policy = None if parts["file"] is None else load_policy(parts["file"], game)
-    return SearchSeat(game, options, visits, evaluator_for(game, options, policy), threads=threads)
+    evaluator = evaluator_for(game, options, read_known(game, parts["known"]))
+    return SearchSeat(game, options, visits, evaluator, threads=threads)
