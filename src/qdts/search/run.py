@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from qdts.games.game import Game
 from qdts.kernels import Ints
@@ -36,6 +37,32 @@ def run_searches(
     searcher = Searcher(game, views, players, options, evaluator or Uniform(game), seeds=seeds, threads=threads)
     searcher.run(visits, report)
     return [searcher.result(s) for s in range(len(views))]
+
+
+def run_in_stages(
+    game: Game,
+    views: Sequence[Ints],
+    players: Sequence[int],
+    options: Options,
+    stages: Sequence[int],
+    *,
+    evaluator: Evaluator | None = None,
+    seeds: Sequence[int] | None = None,
+    threads: int = 1,
+) -> Iterator[list[Result]]:
+    """What `run_searches` gives for each of these numbers of visits, which rise.
+
+    A forest goes on from one to the next; a bandit, which is quick, begins anew.
+    """
+    seeds = range(len(views)) if seeds is None else seeds
+    if options.machine == "bandit":
+        for visits in stages:
+            yield bandit_search(game, views, players, options, visits, seeds, threads)
+        return
+    searcher = Searcher(game, views, players, options, evaluator or Uniform(game), seeds=seeds, threads=threads)
+    for before, visits in pairwise((0, *stages)):
+        searcher.run(visits - before)
+        yield [searcher.result(s) for s in range(len(views))]
 
 
 def _summed(report: Report | None) -> Report | None:

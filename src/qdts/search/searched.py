@@ -3,22 +3,96 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from qdts.games.game import Game
-from qdts.kernels import Ints
+from qdts.kernels import Ints, Reals
 from qdts.search.evaluator import Evaluator
 from qdts.search.options import Options
+from qdts.search.result import Result
 from qdts.search.roots import verify_visits
-from qdts.search.run import run_searches
+from qdts.search.run import run_in_stages
 from qdts.solving.policy import Policy, game_tree, policy_on
 
 BATCH = 128
 """Searches that run side by side at most; the trees of one batch are in memory at a time."""
 BATCH_VISITS = 400_000
 """Visits that a batch makes at most, so that its trees stay within about a gigabyte."""
+
+Report = Callable[[int, int], None]
+"""Hears of views done and of all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What searches at all information sets found after so many visits each. A counts actions as the tree does."""
+
+    visits: int
+    move: Reals
+    """float64[A]: the distributions that moves are drawn from"""
+    count: Ints
+    """int64[A]: N"""
+    q_lo: Reals
+    q_hi: Reals
+    """float64[A]: the interval of each action's value to the player who moves"""
+    seconds: float
+    """CPU time of all searches together, from their beginning."""
+
+
+def search_everywhere(
+    game: Game,
+    options: Options,
+    stages: Sequence[int],
+    *,
+    evaluator: Evaluator | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    report: Report | None = None,
+) -> list[Found]:
+    """A search at every view where a player moves, after each of these numbers of visits, which rise.
+
+    Each has the seed that `view_seed` gives.
+    """
+    for visits in stages:
+        verify_visits(visits)
+    sets = game_tree(game).infosets
+    number = len(sets.views)
+    found: list[list[Result]] = [[] for _ in stages]
+    seconds = [0.0] * len(stages)
+    size = max(1, min(BATCH, BATCH_VISITS // stages[-1]))
+    for start in range(0, number, size):
+        batch = range(start, min(start + size, number))
+        began = time.process_time()
+        staged = run_in_stages(
+            game,
+            [sets.views[i] for i in batch],
+            [int(sets.owner[i]) for i in batch],
+            options,
+            stages,
+            evaluator=evaluator,
+            seeds=[view_seed(sets.views[i], seed) for i in batch],
+            threads=threads,
+        )
+        for k, results in enumerate(staged):
+            found[k] += results
+            seconds[k] += time.process_time() - began
+        if report is not None:
+            report(batch.stop, number)
+    return [
+        Found(
+            visits=visits,
+            move=np.concatenate([r.move for r in results]),
+            count=np.concatenate([r.visits for r in results]),
+            q_lo=np.concatenate([r.q_lo for r in results]),
+            q_hi=np.concatenate([r.q_hi for r in results]),
+            seconds=spent,
+        )
+        for visits, results, spent in zip(stages, found, seconds, strict=True)
+    ]
 
 
 def searched_policy(
@@ -29,34 +103,13 @@ def searched_policy(
     evaluator: Evaluator | None = None,
     seed: int = 0,
     threads: int = 1,
-    report: Callable[[int, int], None] | None = None,
+    report: Report | None = None,
 ) -> Policy:
-    """The move distribution of a search at every view where a player moves, each with the seed that `view_seed` gives.
-
-    `report` hears of views done and of all.
-    """
-    verify_visits(visits)
-    tree = game_tree(game)
-    sets = tree.infosets
-    probability = np.empty(len(sets.action))
-    size = max(1, min(BATCH, BATCH_VISITS // visits))
-    for start in range(0, tree.num_infosets, size):
-        batch = range(start, min(start + size, tree.num_infosets))
-        results = run_searches(
-            game,
-            [sets.views[i] for i in batch],
-            [int(sets.owner[i]) for i in batch],
-            options,
-            visits,
-            evaluator=evaluator,
-            seeds=[view_seed(sets.views[i], seed) for i in batch],
-            threads=threads,
-        )
-        for i, result in zip(batch, results, strict=True):
-            probability[sets.offset[i] : sets.offset[i + 1]] = result.move
-        if report is not None:
-            report(batch.stop, tree.num_infosets)
-    return policy_on(tree, probability, visits=visits)
+    """The move distribution of a search at every view where a player moves."""
+    found = search_everywhere(game, options, [visits], evaluator=evaluator, seed=seed, threads=threads, report=report)[
+        0
+    ]
+    return policy_on(game_tree(game), found.move, visits=visits)
 
 
 def view_seed(view: Ints, seed: int) -> int:
