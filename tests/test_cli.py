@@ -75,6 +75,7 @@ def test_help_and_import_load_nothing_heavy() -> None:
         ["policy"],
         ["check"],
         ["nashconv"],
+        ["survey"],
         ["bench", "solve"],
         ["bench", "games"],
         ["bench", "search"],

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from qdts.cli import bench, check, evaluate, games, match, nashconv, policy, search, solve
+from qdts.cli import bench, check, evaluate, games, match, nashconv, policy, search, solve, survey
 from qdts.errors import InputError
 
 WRONG_INPUT = 2
@@ -43,6 +43,7 @@ app.command(epilog=nashconv.EXAMPLES)(nashconv.nashconv)
 app.command(epilog=search.EXAMPLES)(search.search)
 app.command(epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command(epilog=match.EXAMPLES)(match.match)
+app.command(epilog=survey.EXAMPLES)(survey.survey)
 app.add_typer(bench.app, name="bench")
 
 

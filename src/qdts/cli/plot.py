@@ -9,6 +9,8 @@ from qdts.errors import InputError
 from qdts.files import write_whole
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from qdts.solving.solver import Solution
 
 KINDS = ("png", "svg", "pdf")
@@ -38,10 +40,15 @@ def save_plot(solution: Solution, path: Path) -> None:
     axes.set_title(f"{solution.game.spec}, {solution.algorithm}", loc="left", fontsize=11)
     axes.set_xlabel("iterations")
     axes.set_ylabel("NashConv of the average strategy")
+    plain(axes)
+    kind = path.suffix.removeprefix(".")
+    write_whole(path, lambda file: figure.savefig(file, format=kind))
+
+
+def plain(axes: Axes) -> None:
+    """A light grid behind the curves, and no frame above or to the right."""
     axes.grid(which="major", color="#dee2e6", lw=0.8)
     axes.grid(which="minor", color="#f1f3f5", lw=0.5)
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
-    kind = path.suffix.removeprefix(".")
-    write_whole(path, lambda file: figure.savefig(file, format=kind))
