@@ -117,7 +117,7 @@ def test_progress_is_told(capsys: Output, monkeypatch: pytest.MonkeyPatch, tmp_p
         (["--search", "uct"], ["uct", "hide nothing", "ismcts"]),
         (["--search", "qdst"], ["qdst", "did you mean qdts"]),
         (["--visits", "0"], ["visits=0"]),
-        (["--visits", "20000"], ["visits=20000", "at most 16384"]),
+        (["--visits", "4,"], ["visits=nothing"]),
         (["--game", "khun_poker"], ["khun_poker", "did you mean kuhn_poker"]),
         (["--page", "none.md"], ["rows.jsonl"]),
     ],

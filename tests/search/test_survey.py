@@ -75,12 +75,12 @@ def test_rows_are_what_searches_give() -> None:
 
 
 def test_a_search_that_takes_no_policy_has_one_cell() -> None:
-    cells = cells_of(["kuhn_poker"], {"ismcts": 100, "qdts": 10}, [4, 100, 16], 2)
+    cells = cells_of(["kuhn_poker"], ["ismcts", "qdts"], [4, 100, 16], 2)
     assert [cell.policy for cell in cells if cell.search == "ismcts"] == ["none"]
     assert {(cell.policy, cell.noise) for cell in cells if cell.search == "qdts"} == {
         (policy, noise) for policy in POLICIES for noise in NOISES
     }
-    assert {cell.search: cell.visits for cell in cells} == {"ismcts": (4, 16, 100), "qdts": (4,)}
+    assert {cell.visits for cell in cells} == {(4, 16, 100)}
     rows = measure_cell(cells[0])
     assert all(row.q is None and row.before is None for row in rows)
 
@@ -131,7 +131,7 @@ def figures(rows: list[Row]) -> list[object]:
 def test_a_survey_goes_on_where_it_was_cut(cut: int, tmp_path: Path) -> None:
     """After some bytes of the second cell, before it, and with less than the first."""
     file = tmp_path / "rows.jsonl"
-    cells = cells_of(["kuhn_poker"], {"ismcts": 16, "mmds": 16}, [4, 16], 2)[:3]
+    cells = cells_of(["kuhn_poker"], ["ismcts", "mmds"], [4, 16], 2)[:3]
     assert run_survey(file, cells) == 18
     whole = file.read_bytes()
     assert run_survey(file, cells) == 0
@@ -147,7 +147,7 @@ def test_a_survey_goes_on_where_it_was_cut(cut: int, tmp_path: Path) -> None:
 
 def test_what_another_file_holds_is_not_measured_again(tmp_path: Path) -> None:
     one, other = tmp_path / "one.jsonl", tmp_path / "other.jsonl"
-    cells = cells_of(["kuhn_poker"], {"mmds": 4}, [4], 1)
+    cells = cells_of(["kuhn_poker"], ["mmds"], [4], 1)
     run_survey(one, share_of(cells, 1, 2))
     assert run_survey(other, cells, others=[one]) == len(cells) // 2
     assert {*read_rows([one, other])} == {key for cell in cells for key in cell.keys}
@@ -156,7 +156,7 @@ def test_what_another_file_holds_is_not_measured_again(tmp_path: Path) -> None:
 
 def test_two_surveys_do_not_append_to_one_file(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    cells = cells_of(["kuhn_poker"], {"ismcts": 4}, [4], 1)
+    cells = cells_of(["kuhn_poker"], ["ismcts"], [4], 1)
     with appending(file), pytest.raises(InputError, match="another survey appends"):
         run_survey(file, cells)
     assert run_survey(file, cells) == 1
@@ -165,7 +165,7 @@ def test_two_surveys_do_not_append_to_one_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["{}", "nonsense", "[1]", '{"game": "kuhn_poker"}'])
 def test_a_whole_line_that_is_no_row_is_an_error(line: str, tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    run_survey(file, cells_of(["kuhn_poker"], {"ismcts": 4}, [4], 1))
+    run_survey(file, cells_of(["kuhn_poker"], ["ismcts"], [4], 1))
     file.write_text(file.read_text(encoding="utf-8") + line + "\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"line 2 of .*rows\.jsonl"):
         read_rows([file])
@@ -192,7 +192,7 @@ for name in ("typer", "rich", "matplotlib"):
     sys.modules[name] = None
 from pathlib import Path
 from qdts.search.survey import cells_of, run_survey, share_of
-print(run_survey(Path(sys.argv[1]), share_of(cells_of(["kuhn_poker"], {"qdts": 4}, [4], 1), 1, 4), report=print))
+print(run_survey(Path(sys.argv[1]), share_of(cells_of(["kuhn_poker"], ["qdts"], [4], 1), 1, 4), report=print))
 """
 
 

@@ -111,11 +111,10 @@ def _cells(
     from qdts.search.survey import GAMES, SEARCHES, VISITS, cells_of, share_of
 
     numbers = VISITS if visits is None else [read_visits(text) for text in visits.split(",")]
-    chosen = SEARCHES if searches is None else dict.fromkeys(searches, max(numbers))
     share = re.fullmatch(r"(\d{1,6})/(\d{1,6})", part.strip(), re.ASCII)
     if share is None:
         raise InputError(f"--part {part} makes no sense, expected 3/16 for the third of sixteen parts")
-    return share_of(cells_of(games or GAMES, chosen, numbers, seeds), int(share[1]), int(share[2]))
+    return share_of(cells_of(games or GAMES, searches or SEARCHES, numbers, seeds), int(share[1]), int(share[2]))
 
 
 def _tell(text: str) -> None:

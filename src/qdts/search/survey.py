@@ -29,19 +29,18 @@ from qdts.solving.solver import make_solver, measure, solve
 GAMES = ("kuhn_poker", "leduc_poker", "liars_dice(dice_sides=4)")
 VISITS = tuple(4**k for k in range(8))
 SEEDS = 4
-SEARCHES: Mapping[str, int] = {
-    "ismcts": VISITS[-1],
-    "a-ismcts": VISITS[-1],
-    "qdts": VISITS[-1],
-    "qdts[share=true]": VISITS[-1],
-    "qdts[eps_sample=0,eps_opponent=0]": VISITS[-1],
-    "qdts[estimate=counts]": 1024,
-    "qdts[estimate=sticky]": 1024,
-    "qdts[estimate=prior]": VISITS[-1],
-    "mmds": VISITS[-1],
-    "mmds[step=5,root_step=20]": VISITS[-1],
-}
-"""The searches of a survey, and how many visits each gets at most."""
+SEARCHES = (
+    "ismcts",
+    "a-ismcts",
+    "qdts",
+    "qdts[share=true]",
+    "qdts[eps_sample=0,eps_opponent=0]",
+    "qdts[estimate=counts]",
+    "qdts[estimate=sticky]",
+    "qdts[estimate=prior]",
+    "mmds",
+    "mmds[step=5,root_step=20]",
+)
 POLICIES = ("weak", "middling", "equilibrium")
 """What a search may know; see `policy_of`."""
 NO_POLICY = "none"
@@ -104,22 +103,20 @@ class Cell:
 
 def cells_of(
     games: Sequence[str] = GAMES,
-    searches: Mapping[str, int] = SEARCHES,
+    searches: Sequence[str] = SEARCHES,
     visits: Sequence[int] = VISITS,
     seeds: int = SEEDS,
 ) -> list[Cell]:
     """The cells of a survey. Those that cost about the same stand together, so that `share_of` is fair."""
     if seeds < 1:
         raise InputError(f"seeds={seeds} is not possible for a survey, expected at least 1")
-    found = []
-    for game in map(load_game, games):
-        for search, most in searches.items():
-            chosen = tuple(sorted({v for v in visits if v <= most}))
-            if not chosen:
-                raise InputError(f"visits={min(visits)} and more are too many for {search}, expected at most {most}")
-            for policy, noise, draw in _models(game, search):
-                found.append(Cell(game.spec, policy, noise, draw, search, chosen, tuple(range(seeds))))
-    return found
+    stages = tuple(sorted({*visits}))
+    return [
+        Cell(game.spec, policy, noise, draw, search, stages, tuple(range(seeds)))
+        for game in map(load_game, games)
+        for search in searches
+        for policy, noise, draw in _models(game, search)
+    ]
 
 
 def _models(game: Game, search: str) -> list[tuple[str, str, int]]:
