@@ -170,8 +170,8 @@ _FIELDS = (
 ForestType = types.NamedTuple([types.Array(t, d, "C") for t, d in _FIELDS], Forest)
 
 PER_NODE = (
-    "vector", "kind", "owner", "actor", "passing", "evaluated", "stopped", "tree", "level", "pending", "hole", "first", "degree",
-    "total", "mixed", "spawned", "v", "lo", "hi",
+    "vector", "kind", "owner", "actor", "passing", "evaluated", "stopped", "tree", "level", "pending", "hole", "first",
+    "degree", "total", "mixed", "spawned", "v", "lo", "hi",
 )  # fmt: skip
 PER_EDGE = ("choice", "child", "n", "prior", "w", "vc")
 ROWS = 10

@@ -1,4 +1,4 @@
-"""The items that Q of a SAMPLE, OPPONENT or CHANCE node is made of: its edges, or the ends of the routes through a chain.
+"""What Q of a SAMPLE, OPPONENT or CHANCE node is made of: its edges, or the ends of the routes through a chain.
 
     row               of an item
     PROBABILITY       D: H, P̂ or the rules' distribution

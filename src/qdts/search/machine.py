@@ -321,9 +321,9 @@ def descend(game: Any, rules: Ints, slot: Slot, settings: Settings) -> int:
     child = child_of(game, rules, slot, settings, node, edge)
     if child == NO_ROOM:
         return GROW
-    if settings.ball == ROUTE and settings.sample_q == RUNNING and slot.kind[node] == SAMPLE:
-        if child == CAPPED or slot.kind[child] != SAMPLE:  # the chain is complete
-            write_route_luck(slot, settings, top, fresh)
+    complete = slot.kind[node] == SAMPLE and (child == CAPPED or slot.kind[child] != SAMPLE)
+    if complete and settings.ball == ROUTE and settings.sample_q == RUNNING:
+        write_route_luck(slot, settings, top, fresh)
     r[CURRENT] = child
     r[PHASE] = ARRIVE
     if child == CAPPED:
