@@ -18,10 +18,19 @@ class Decided(NamedTuple):
     target: Reals  # [A]
 
 
+def value_within(prior: Reals, q_lo: Reals, q_hi: Reals) -> Reals:
+    """For each action the point of its interval that is nearest to what P is worth, Σ P(a) · middle(a).
+
+    What differs from that by no more than the doubt counts as equal to it.
+    """
+    return np.clip(prior @ ((q_lo + q_hi) / 2), q_lo, q_hi)
+
+
 def decide(options: Options, scale: float, visits: Ints, q_lo: Reals, q_hi: Reals, prior: Reals) -> Decided:
     """The decision of a root with these actions; `scale` is S."""
     if options.decision == "mirror":
-        step = mirror_policy(prior, (q_lo + q_hi) / 2 / scale, options.root_step, options.root_temperature)
+        q = value_within(prior, q_lo, q_hi) if options.root_q == "nearest" else (q_lo + q_hi) / 2
+        step = mirror_policy(prior, q / scale, options.root_step, options.root_temperature)
         return Decided(step, step)
     if options.decision == "lcb":
         kept = lcb_filter(visits, q_lo, q_hi, options.c_lcb * scale)

@@ -21,6 +21,7 @@ from qdts.search.choices import (
     LuckBase,
     LuckChild,
     Machine,
+    RootQ,
     Select,
     SelfDeterminization,
     Trees,
@@ -74,12 +75,14 @@ class Options:
     """Whether the children of a new ACT node are evaluated with it, so that they carry intervals from the start."""
     share: bool = False
     """Whether spawned trees with the same root view are one tree."""
-    decision: Decision = "lcb"
+    decision: Decision = "mirror"
     """How the root decides."""
     c_lcb: float = 0.5
     """c_σ: the width of the confidence interval of `lcb`."""
-    root_step: float = 2.0
+    root_step: float = 3.0
     """η_root: the mirror step of the root's decision."""
+    root_q: RootQ = "nearest"
+    """What the root's mirror step takes for Q: the middle, or the point of the interval nearest to the value of P."""
     root_temperature: float = 0.0
     """α_root: the pull towards the uniform magnet in the root's mirror step."""
     prior_temperature: float = 1.0
@@ -128,6 +131,7 @@ WORDS = {
     "self_determinization": get_args(SelfDeterminization),
     "unvisited": get_args(Unvisited),
     "decision": get_args(Decision),
+    "root_q": get_args(RootQ),
 }
 POSITIVE = (1e-12, 1e12, "a positive number")
 NOT_NEGATIVE = (0.0, 1e12, "a number that is not negative")
@@ -155,7 +159,9 @@ SEARCHES: Mapping[str, Options] = {
     "puct": Options(decision="visits"),
     "a-ismcts": Options(eps_sample=0.0, eps_opponent=0.0, estimate="counts", decision="visits"),
     "qdts": Options(),
-    "qdts-backprop": Options(eps_opponent=0.0, estimate="mix", sample_q="running", opponent_q="expected"),
+    "qdts-backprop": Options(
+        eps_opponent=0.0, estimate="mix", sample_q="running", opponent_q="expected", decision="lcb"
+    ),
     "nash-ismcts": Options(
         eps_opponent=0.0,
         estimate="counts",
@@ -164,6 +170,7 @@ SEARCHES: Mapping[str, Options] = {
         backup="running",
         ball="route",
         belief="bayes",
+        decision="lcb",
     ),
     "mmds": Options(
         eps_sample=0.0,
@@ -172,7 +179,8 @@ SEARCHES: Mapping[str, Options] = {
         select="mirror",
         root_select="even",
         backup="mirror",
-        decision="mirror",
+        root_step=2.0,
+        root_q="middle",
     ),
     "uct": Options(machine="bandit", c=1.4, decision="most", belief="rules"),
     "ismcts": Options(machine="bandit", c=1.4, decision="visits", belief="rules"),
