@@ -45,6 +45,33 @@ def test_visits_and_most() -> None:
     assert tied.move.tolist() == [0, 1, 0]
 
 
+def test_ucb() -> None:
+    """M + c · S · √(ln ΣN / N); what has no visit counts as infinite."""
+    assert decided("ucb", c=0.1).move.tolist() == [0, 0, 1, 0]
+    visits, low, high, prior = VISITS[[0, 1, 3]], LOW[[0, 1, 3]], HIGH[[0, 1, 3]], PRIOR[[0, 1, 3]]
+    for c, select, scale, chosen in (
+        (0.0, "puct", 1.0, 2),  # 0.1, -0.4, 0.2
+        (0.4, "puct", 1.0, 0),  # √(ln 100 / N) is 0.536, 1.073 and 0.240: 0.315, 0.029, 0.296
+        (1.0, "puct", 1.0, 1),  # 0.636, 0.673, 0.440
+        (1.0, "guided", 1.0, 2),  # P before the root: 0.207, 0.137, 0.248
+        (1.0, "guided", 2.0, 1),  # 0.315, 0.673, 0.296
+    ):
+        options = named("qdts", decision="ucb", c=c, root_select=select)
+        found = decide(options, scale, visits, low, high, prior)
+        assert found.move.tolist() == np.eye(3)[chosen].tolist(), (c, select, scale)
+        assert found.target == pytest.approx(visits / visits.sum())
+
+
+def test_no_visits_at_all() -> None:
+    none = np.zeros(4, np.int64)
+    for decision in ("visits", "lcb"):
+        assert decide(named("qdts", decision=decision), 1.0, none, LOW, HIGH, PRIOR).move.tolist() == [0.25] * 4
+    for decision in ("most", "ucb"):
+        found = decide(named("qdts", decision=decision), 1.0, none, LOW, HIGH, PRIOR)
+        assert found.move.tolist() == [1, 0, 0, 0]
+        assert found.target.tolist() == [0.25] * 4
+
+
 def test_mirror() -> None:
     """π ∝ [P exp(η q)]^(1 / (1 + ηα)), q the middles divided by S."""
     weights = (PRIOR * np.exp(2.0 * (LOW + HIGH) / 2 / 4.0)) ** (1 / (1 + 2.0 * 0.3))

@@ -60,4 +60,6 @@ def test_every_field_has_a_line_of_documentation() -> None:
 def test_changes_leave_the_named_searches_alone() -> None:
     assert named("qdts", c=2.0).c == 2.0
     assert named("qdts") == SEARCHES["qdts"] == Options()
-    assert {*SEARCHES} == {"puct", "a-ismcts", "qdts", "mmds", "uct", "ismcts"}
+    assert {*SEARCHES} == {
+        *("puct", "a-ismcts", "qdts", "qdts-backprop", "nash-ismcts", "mmds", "uct", "ismcts", "mt-ismcts")
+    }

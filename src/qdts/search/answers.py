@@ -2,6 +2,7 @@
 
 UNIFORM     P even, H as the rules' weights say, every value that of a game about which nothing is known
 PLAYOUTS    the same P and H; V is the return of one random game from there, V_c is V
+ROLLOUTS    the same with a game that a policy plays
 TABLE       everything exactly, from a policy (a `Book`)
 """
 
@@ -17,13 +18,14 @@ from qdts.games.playouts import PlayoutType
 from qdts.kernels import Ints, Reals, kernel
 from qdts.pointers import element
 from qdts.rng import State, StateType
-from qdts.search.book import Book, BookType, OpenBook, open_book
+from qdts.search.book import H_EVEN, H_MODEL, H_WEIGHTS, Book, BookType, OpenBook, open_book
 from qdts.search.edges import drawn
 from qdts.search.evaluator import ACT, NOTHING, SAMPLE
 from qdts.search.index import hashed, probe
+from qdts.search.rollouts import roll_out
 from qdts.search.settings import Settings, SettingsType
 
-ASK, UNIFORM, PLAYOUTS, TABLE = range(4)
+ASK, UNIFORM, PLAYOUTS, TABLE, ROLLOUTS = range(5)
 """Evaluators by number; ASK stands for one outside of the machine."""
 
 ANSWERED, NO_ENTRY = 0, 1
@@ -32,10 +34,10 @@ ANSWERED, NO_ENTRY = 0, 1
 
 @kernel()
 def play_out(
-    game: Any, playout: Any, rules: Ints, settings: Settings, vector: Ints, size: int, player: int, pending: int,
-    state: State, values: int, value: Reals, world: Ints, moves: Ints, chances: Reals,
+    game: Any, playout: Any, rules: Ints, settings: Settings, book: OpenBook, evaluator: int, vector: Ints, size: int,
+    player: int, pending: int, state: State, values: int, value: Reals, world: Ints, moves: Ints, chances: Reals,
 ) -> None:  # fmt: skip
-    """V of one random game: holes are filled by the rules' weights, then the pending action, then all at random."""
+    """V of one game: holes are filled by the rules' weights, then the pending action, then a playout."""
     for i in range(size):
         world[i] = vector[i]
     hole = game.hole(rules, world) if settings.hidden else NO_HOLE
@@ -45,7 +47,11 @@ def play_out(
         hole = game.hole(rules, world)
     if pending != NOTHING:
         game.step(rules, world, pending)
-    playout(rules, world, moves, chances, state, chances)
+    if evaluator == ROLLOUTS:
+        seen = np.empty(size, np.int64)
+        roll_out(game, rules, book, world, element(seen, 0), size, moves, chances, state, chances)
+    else:
+        playout(rules, world, moves, chances, state, chances)
     for k in range(values):
         value[k] = chances[player if settings.hidden else k]
 
@@ -172,7 +178,10 @@ def look_up_sample(
     game: Any, rules: Ints, book: OpenBook, vector: Ints, size: int, player: int, pending: int, hole: int,
     choices: Ints, count: int, value: Reals, children: Reals, prior: Reals, scratch: Ints, moves: Ints, chances: Reals,
 ) -> int:  # fmt: skip
-    """At a view with some holes filled: H of the next one by Bayes' rule, and what the pending action is then worth."""
+    """At a view with some holes filled: H of the next one, and what the pending action is then worth.
+
+    H is by Bayes' rule, with noise, or by what takes its place; values are always by Bayes' rule.
+    """
     for i in range(size):
         scratch[i] = vector[i]
     k = hole
@@ -191,11 +200,12 @@ def look_up_sample(
             action = i
     total, worth = 0.0, 0.0
     prior_total, prior_worth = 0.0, 0.0
+    belief_total = 0.0
     for i in range(count):
         for j in range(size):
             scratch[j] = vector[j]
         game.fill(rules, scratch, hole, choices[i])
-        mass, q, prior_mass, prior_q = 0.0, 0.0, 0.0, 0.0
+        mass, q, prior_mass, prior_q, belief = 0.0, 0.0, 0.0, 0.0, 0.0
         for m in range(book.member_offset[s], book.member_offset[s + 1]):
             history = book.member[m]
             if fits(book, history, scratch, size):
@@ -204,10 +214,15 @@ def look_up_sample(
                 q += book.weight[m] * u
                 prior_mass += book.prior_weight[m]
                 prior_q += book.prior_weight[m] * u
+                belief += book.belief[m]
         if prior_mass <= 0.0:
             return NO_ENTRY
-        prior[i] = mass
-        chances[i] = prior_mass
+        if book.h == H_MODEL:
+            prior[i] = mass
+            chances[i] = prior_mass
+        else:
+            chances[i] = belief
+        belief_total += belief
         children[i] = noisy(book, 1, q / mass if mass > 0.0 else prior_q / prior_mass, vector, size, player, pending, i)
         total += mass
         worth += q
@@ -215,9 +230,16 @@ def look_up_sample(
         prior_worth += prior_q
     v = worth / total if total > 0.0 else prior_worth / prior_total
     value[0] = noisy(book, 0, v, vector, size, player, pending, NOTHING)
-    for i in range(count):
-        prior[i] = prior[i] / total if total > 0.0 else chances[i] / prior_total
-    shift(book, vector, size, player, count, prior)
+    if book.h == H_MODEL:
+        for i in range(count):
+            prior[i] = prior[i] / total if total > 0.0 else chances[i] / prior_total
+        shift(book, vector, size, player, count, prior)
+    elif book.h == H_EVEN:
+        for i in range(count):
+            prior[i] = 1.0 / count
+    elif book.h == H_WEIGHTS and belief_total > 0.0:
+        for i in range(count):
+            prior[i] = chances[i] / belief_total
     return ANSWERED
 
 
@@ -242,13 +264,16 @@ def answer(
         return look_up_world(book, vector, size, player, pending, count, values, value, children)
     for k in range(values):
         value[k] = settings.neutral
-    if evaluator == PLAYOUTS:
+    if evaluator in (PLAYOUTS, ROLLOUTS):
         play_out(
-            game, playout, rules, settings, vector, size, player, pending, state, values, value, scratch, moves, chances
-        )
+            game, playout, rules, settings, book, evaluator, vector, size, player, pending, state, values, value,
+            scratch, moves, chances,
+        )  # fmt: skip
     for i in range(count):
         for k in range(values):
             children[i * values + k] = value[k]
+        if kind == SAMPLE and book.h == H_EVEN:
+            prior[i] = 1.0 / count
     return ANSWERED
 
 

@@ -1,12 +1,15 @@
-"""The tree of the bandit machine: nodes keyed by what the observer sees, and edges with counts.
+"""The trees of the bandit machine: nodes keyed by what is seen, and edges with counts.
 
     axis  counts
-    N     nodes there is room for; the root is node 0, a parent's number is below its children's
+    N     places for nodes; the first stays empty, and the root is the second
     E     edges there is room for; those of one node are neighbours, by ascending action
     W     slots of a world
 
-A node gets its edges when it is first passed. Where another player moves, his actions may depend on what is hidden; a
-block of edges that grows out of its room moves to the end, and its old place stays unused.
+A node gets its edges when it is first passed. In the tree of one observer another player's actions may depend on what
+is hidden; a block of edges that grows out of its room moves to the end, and its old place stays unused.
+
+In the observer's tree a node hangs at an edge and is keyed by that edge, his view and the mover. Those of many trees
+are keyed by the mover and his own view, wherever a path comes from: they hang at NO_NODE.
 
 Kernels get the arrays as raw pointers (`tree_at`): counting references to arrays took most of a simulation's time.
 """
@@ -26,18 +29,18 @@ from qdts.solving.tree import hash_slots
 
 Ints32 = NDArray[np.int32]
 
-NO_NODE = 0
-"""No child yet, or a free place of the table: the root is nobody's child."""
+NO_NODE, ROOT = 0, 1
+"""No child yet, a free place of the table, or what the root hangs at; and the root."""
 
-NODES, EDGES, HEIGHT, CAPPED, NODE_ROOM, EDGE_ROOM, MASK, SIZE, ACTIONS = range(9)
-"""Registers: nodes and edges in use, the longest path so far, whether a node was not made for want of room; and
-N, E, the length of the table less one, W, the number of a game's actions."""
+NODES, EDGES, HEIGHT, CAPPED, NODE_ROOM, EDGE_ROOM, MASK, SIZE, ACTIONS, PLAYERS = range(10)
+"""Registers: places of nodes and edges in use, the longest path so far, whether a node was not made for want of room;
+and N, E, the length of the table less one, W, the numbers of a game's actions and of its players."""
 
 
 class Tree(NamedTuple):
     """One tree; to kernels each field is a pointer to the first entry."""
 
-    views: Ints  # [N, W] what the observer sees; where nothing is hidden, the position
+    views: Ints  # [N, W] what the observer sees, or the mover; where nothing is hidden, the position
     mover: NDArray[np.int8]  # [N] the player to move
     parent: Ints32  # [N] the node and the action that it hangs at
     action: Ints32  # [N]
@@ -55,7 +58,7 @@ class Tree(NamedTuple):
     mean: Reals  # [E] W / N, once it was visited
     child: Ints32  # [E] the child that was met last, or NO_NODE
     table: Ints32  # [power of two] hash table of the nodes that are not sure
-    registers: Ints  # [9]
+    registers: Ints  # [10]
 
 
 TreeType = types.NamedTuple(
@@ -69,7 +72,7 @@ declare(Tree, TreeType)
 
 
 def make_tree(game: Game, nodes: int, edges: int) -> Tree:
-    """Room for a tree."""
+    """Room for a tree with so many places for nodes, at least two."""
     places = 1 << (2 * nodes).bit_length()
     return Tree(
         views=np.empty((nodes, game.world_size), np.int64),
@@ -88,7 +91,9 @@ def make_tree(game: Game, nodes: int, edges: int) -> Tree:
         mean=np.empty(edges),
         child=np.empty(edges, np.int32),
         table=np.zeros(places, np.int32),
-        registers=np.array([0, 0, 0, 0, nodes, edges, places - 1, game.world_size, game.num_actions], np.int64),
+        registers=np.array(
+            [0, 0, 0, 0, nodes, edges, places - 1, game.world_size, game.num_actions, game.players], np.int64
+        ),
     )
 
 
@@ -135,7 +140,9 @@ def plant(tree: Tree, view: Ints, mover: int) -> None:
             tree.table[place] = NO_NODE
     for k in range(NODE_ROOM):
         tree.registers[k] = 0
-    add_node(tree, NO_NODE, 0, False, mover, view)
+    tree.sure[NO_NODE] = 0
+    tree.registers[NODES] = ROOT
+    tree.table[place_of(tree, NO_NODE, 0, mover, view)] = add_node(tree, NO_NODE, 0, False, mover, view)
 
 
 @kernel()
@@ -186,7 +193,7 @@ def place_of(tree: Tree, parent: int, action: int, mover: int, view: Ints) -> in
 def _index(arrays: Tree) -> None:
     """Put every node that is not sure into the table."""
     tree = tree_at(arrays)
-    for node in range(1, tree.registers[NODES]):
+    for node in range(ROOT, tree.registers[NODES]):
         if not tree.sure[node]:
             view = element(arrays.views, node * arrays.views.shape[1])
             tree.table[place_of(tree, tree.parent[node], tree.action[node], tree.mover[node], view)] = node

@@ -27,6 +27,9 @@ from qdts.solving.values import belief_weights, chance_reach, merged_values, rea
 
 Ints32 = NDArray[np.int32]
 
+H_MODEL, H_RULES, H_EVEN, H_WEIGHTS = range(4)
+"""Where H comes from: the owner's belief with its noise; the rules; evenly; `belief`, and the rules where that is 0."""
+
 
 class Book(NamedTuple):
     """What a table evaluator knows."""
@@ -42,14 +45,16 @@ class Book(NamedTuple):
     member: Ints32  # [M] histories of an information set
     weight: Reals  # [M] the owner's belief, by Bayes' rule
     prior_weight: Reals  # [M] the same by chance alone, for what the others never do
+    belief: Reals  # [M] what takes the place of the owner's belief in H, not normalised
     value: Reals  # [H, P] the value of a history to each player, his own later views merged
     noise: Reals  # [3] standard deviation in V, in V_c, L1 length in H
     seed: Ints  # [1] of the noise
+    h: Ints  # [1] H_MODEL and so on
 
 
 BookType = types.NamedTuple(
     [int64[:, ::1], int32[::1], int64[:, ::1], int32[::1], int32[::1], float64[::1], int32[::1], int32[::1], int32[::1],
-     float64[::1], float64[::1], float64[:, ::1], float64[::1], int64[::1]],
+     float64[::1], float64[::1], float64[::1], float64[:, ::1], float64[::1], int64[::1], int64[::1]],
     Book,
 )  # fmt: skip
 
@@ -68,9 +73,11 @@ class OpenBook(NamedTuple):
     member: Ints32
     weight: Reals
     prior_weight: Reals
+    belief: Reals
     value: Reals
     noise: Reals
     seed: Ints
+    h: int
     world_mask: int
     view_mask: int
     players: int
@@ -82,8 +89,9 @@ def open_book(b: Book) -> OpenBook:
     return OpenBook(
         element(b.worlds, 0), element(b.world_table, 0), element(b.views, 0), element(b.view_table, 0),
         element(b.offset, 0), element(b.probability, 0), element(b.first, 0), element(b.member_offset, 0),
-        element(b.member, 0), element(b.weight, 0), element(b.prior_weight, 0), element(b.value, 0),
-        element(b.noise, 0), element(b.seed, 0), len(b.world_table) - 1, len(b.view_table) - 1, b.value.shape[1],
+        element(b.member, 0), element(b.weight, 0), element(b.prior_weight, 0), element(b.belief, 0),
+        element(b.value, 0), element(b.noise, 0), element(b.seed, 0), b.h[0], len(b.world_table) - 1,
+        len(b.view_table) - 1, b.value.shape[1],
     )  # fmt: skip
 
 
@@ -91,7 +99,8 @@ def empty_book() -> Book:
     """A book for evaluators that need none."""
     i, r = np.zeros((0, 1), np.int64), np.zeros(0)
     n = np.zeros(0, np.int32)
-    return Book(i, n, i, n, n, r, n, n, n, r, r, np.zeros((0, 1)), r, np.zeros(0, np.int64))
+    none = np.zeros(0, np.int64)
+    return Book(i, n, i, n, n, r, n, n, n, r, r, r, np.zeros((0, 1)), r, none, np.array([H_MODEL]))
 
 
 def book_of(policy: Policy, noise: tuple[float, float, float], seed: int) -> Book:
@@ -124,7 +133,9 @@ def book_of(policy: Policy, noise: tuple[float, float, float], seed: int) -> Boo
         member=member,
         weight=weight,
         prior_weight=belief_weights(group, prior[member], prior[member], tree.num_infosets),
+        belief=weight,
         value=value,
         noise=np.array(noise),
         seed=np.array([seed], np.int64),
+        h=np.array([H_MODEL]),
     )

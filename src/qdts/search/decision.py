@@ -37,15 +37,29 @@ def decide(options: Options, scale: float, visits: Ints, q_lo: Reals, q_hi: Real
         return Decided(kept, kept)
     counts = proportional(visits)
     if options.decision == "most":
-        most = np.zeros(len(visits))
-        most[np.argmax(visits)] = 1.0
-        return Decided(most, counts)
+        return Decided(first_largest(visits), counts)
+    if options.decision == "ucb":
+        weight = prior if options.root_select == "guided" else np.ones(len(prior))
+        return Decided(first_largest(upper_bounds(visits, (q_lo + q_hi) / 2, options.c * scale * weight)), counts)
     return Decided(counts, counts)
 
 
+def first_largest(scores: Ints | Reals) -> Reals:
+    """All on the largest, the first of equals."""
+    chosen = np.zeros(len(scores))
+    chosen[np.argmax(scores)] = 1.0
+    return chosen
+
+
+def upper_bounds(visits: Ints, q: Reals, width: Reals) -> Reals:
+    """Q(a) + width(a) · √(ln ΣN / N(a)), infinite where there is no visit (Tree search)."""
+    bonus = width * np.sqrt(np.log(max(visits.sum(), 1)) / np.maximum(visits, 1))
+    return np.where(visits > 0, q + bonus, np.inf)
+
+
 def proportional(visits: Ints) -> Reals:
-    """N(a) / ΣN."""
-    return visits / visits.sum()
+    """N(a) / ΣN, even while there is no visit."""
+    return visits / visits.sum() if visits.any() else np.full(len(visits), 1 / len(visits))
 
 
 def lcb_filter(visits: Ints, q_lo: Reals, q_hi: Reals, width: float) -> Reals:

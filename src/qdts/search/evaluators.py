@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cache
+from typing import Self
 
 import numpy as np
 
@@ -12,11 +14,14 @@ from qdts.games.interface import FunctionPointer
 from qdts.games.playouts import PLAYOUT, playout_of
 from qdts.kernels import Ints, Reals, compiled
 from qdts.rng import State
-from qdts.search.answers import ANSWERED, PLAYOUTS, TABLE, UNIFORM, answer_one
-from qdts.search.book import Book, book_of, empty_book
+from qdts.search.answers import ANSWERED, PLAYOUTS, ROLLOUTS, TABLE, UNIFORM, answer_one
+from qdts.search.book import H_EVEN, Book, book_of, empty_book
+from qdts.search.choices import Belief
 from qdts.search.evaluator import KINDS, Answer, Query
 from qdts.search.forest import width
 from qdts.search.options import Options
+from qdts.search.refinement import refined_book
+from qdts.search.rollouts import rollout_book
 from qdts.search.settings import settings_of
 from qdts.solving.policy import Policy
 
@@ -30,6 +35,17 @@ class Compiled:
         self.book = book
         self.playout = playout_of(game) if number == PLAYOUTS else no_playout()
         self._settings = settings_of(game, Options())
+
+    def believing(self, belief: Belief) -> Self | None:
+        """The same evaluator with a belief in the place of its H, or None where it can't be compiled in."""
+        if belief == "holes":
+            return self._with(self.book._replace(h=np.array([H_EVEN])))
+        return self if belief in ("model", "rules") else None
+
+    def _with(self, book: Book) -> Self:
+        other = copy(self)
+        other.book = book
+        return other
 
     def answer(self, query: Query, state: State) -> Answer:
         """The answer to one query; what is random is drawn from `state`."""
@@ -71,10 +87,11 @@ class Uniform(Compiled):
 
 
 class Playouts(Compiled):
-    """P even, H as the rules' weights say, V the return of one random game."""
+    """P even, H as the rules' weights say, V the return of one game: a random one, or one that a policy plays."""
 
-    def __init__(self, game: Game) -> None:
-        super().__init__(game, PLAYOUTS, empty_book())
+    def __init__(self, game: Game, policy: Policy | None = None) -> None:
+        super().__init__(game, PLAYOUTS if policy is None else ROLLOUTS, rollout_book(game, policy))
+        self.policy = policy
 
 
 class Table(Compiled):
@@ -101,3 +118,12 @@ class Table(Compiled):
             policy.game, TABLE, book_of(policy, (value_noise * scale, child_noise * scale, belief_noise), seed)
         )
         self.policy = policy
+        self._believing: dict[Belief, Self] = {}
+
+    def believing(self, belief: Belief) -> Self | None:
+        """The same table with a belief in the place of its H; made once for each."""
+        if belief == "model":
+            return self
+        if belief not in self._believing:
+            self._believing[belief] = self._with(refined_book(self.policy, self.book, belief))
+        return self._believing[belief]

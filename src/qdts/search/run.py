@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.kernels import Ints
 from qdts.search.bandit import bandit_search
 from qdts.search.evaluator import Evaluator
-from qdts.search.evaluators import Uniform
+from qdts.search.evaluators import Playouts, Uniform
 from qdts.search.options import Options
 from qdts.search.result import Result
 from qdts.search.searcher import Report, Searcher
+from qdts.solving.policy import Policy
 
 
 def run_searches(
@@ -29,11 +31,13 @@ def run_searches(
 ) -> list[Result]:
     """One search from each view, all side by side. A search knows its view, its seed and nothing else.
 
-    Without an evaluator the forest takes `Uniform`; the bandit needs none. `report` hears of the visits made so far.
+    Without an evaluator the forest takes `Uniform`. The bandit needs none, but its playouts follow the policy of
+    `Playouts`. `report` hears of the visits made so far.
     """
     seeds = range(len(views)) if seeds is None else seeds
     if options.machine == "bandit":
-        return bandit_search(game, views, players, options, visits, seeds, threads, report=_summed(report))
+        rollout = _rollout(evaluator)
+        return bandit_search(game, views, players, options, visits, seeds, threads, _summed(report), rollout)
     searcher = Searcher(game, views, players, options, evaluator or Uniform(game), seeds=seeds, threads=threads)
     searcher.run(visits, report)
     return [searcher.result(s) for s in range(len(views))]
@@ -57,12 +61,23 @@ def run_in_stages(
     seeds = range(len(views)) if seeds is None else seeds
     if options.machine == "bandit":
         for visits in stages:
-            yield bandit_search(game, views, players, options, visits, seeds, threads)
+            yield bandit_search(game, views, players, options, visits, seeds, threads, rollout=_rollout(evaluator))
         return
     searcher = Searcher(game, views, players, options, evaluator or Uniform(game), seeds=seeds, threads=threads)
     for before, visits in pairwise((0, *stages)):
         searcher.run(visits - before)
         yield [searcher.result(s) for s in range(len(views))]
+
+
+def _rollout(evaluator: Evaluator | None) -> Policy | None:
+    """The policy of the bandit's playouts."""
+    if evaluator is None or isinstance(evaluator, Uniform):
+        return None
+    if not isinstance(evaluator, Playouts):
+        raise InputError(
+            f"the bandit plays games out and asks no {type(evaluator).__name__}, expected Playouts or nothing"
+        )
+    return evaluator.policy
 
 
 def _summed(report: Report | None) -> Report | None:

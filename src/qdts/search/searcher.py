@@ -13,10 +13,12 @@ from qdts.games.game import Game
 from qdts.kernels import Ints
 from qdts.rng import seeded
 from qdts.search.answers import ASK as OUTSIDE
+from qdts.search.beliefs import with_belief
 from qdts.search.book import empty_book
 from qdts.search.decision import decide
 from qdts.search.evaluator import ACT, KINDS, SAMPLE, Answer, Evaluator, Query
 from qdts.search.evaluators import Compiled, no_entry, no_playout
+from qdts.search.fit import verify_belief
 from qdts.search.forest import (
     CURRENT,
     DEPTH,
@@ -66,6 +68,8 @@ class Searcher:
             raise InputError(f"machine={options.machine} is not possible here, expected forest")
         if isinstance(evaluator, Compiled) and evaluator.game.spec != game.spec:
             raise InputError(f"the evaluator is for {evaluator.game.spec}, expected one for {game.spec}")
+        verify_belief(options)
+        evaluator = with_belief(game, evaluator, options.belief)
         seeds = range(len(views)) if seeds is None else seeds
         verify_roots(game, views, players, seeds, threads)
         self.game = game

@@ -77,6 +77,11 @@ def scale_of(game: Game) -> float:
     return (game.max_return - game.min_return) / 2 or 1.0
 
 
+def neutral_value(game: Game) -> float:
+    """The value of a game about which nothing is known."""
+    return 0.0 if game.zero_sum else (game.max_return + game.min_return) / 2
+
+
 def settings_of(game: Game, options: Options) -> Settings:
     """What the kernels get to know of a search of this game."""
     scale = scale_of(game)
@@ -108,5 +113,5 @@ def settings_of(game: Game, options: Options) -> Settings:
         max_nodes=options.max_nodes,
         prior_temperature=float(options.prior_temperature),
         noise=float(options.noise),
-        neutral=0.0 if game.zero_sum else (game.max_return + game.min_return) / 2,
+        neutral=neutral_value(game),
     )

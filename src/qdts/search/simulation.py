@@ -20,6 +20,8 @@ from qdts.search.bandit_tree import (
     NO_NODE,
     NODE_ROOM,
     NODES,
+    PLAYERS,
+    ROOT,
     SIZE,
     Tree,
     add_node,
@@ -27,6 +29,8 @@ from qdts.search.bandit_tree import (
     meet_actions,
     place_of,
 )
+from qdts.search.book import OpenBook
+from qdts.search.rollouts import roll_out
 
 DONE, NO_ACTIONS, TOO_DEEP, DEAD_END = range(4)
 """What a simulation says: it is done; a mover with nothing to do; a path longer than the game's `max_depth`; a hole
@@ -36,26 +40,30 @@ FAULTS = {
     TOO_DEEP: "a history is longer than max_depth",
     DEAD_END: "a hole of a view can't be filled",
 }
-
+NOWHERE = -1
+"""In the place of a node: a world that can't be."""
 
 LOGARITHMS = 1 << 14
 """How many logarithms are kept: they would take a tenth of the time of a simulation of a small game."""
 
 
 class Scratch(NamedTuple):
-    """Working memory, pointers to kernels; B is the widest choice, V the widest hole, D the game's greatest depth."""
+    """Working memory, pointers to kernels; B is the widest choice, D the game's greatest depth.
+
+    V is the widest hole, or as many worlds as a root has, where they are listed.
+    """
 
     world: Ints  # [W]
-    seen: Ints  # [W] the observer's view of it
+    seen: Ints  # [W] somebody's view of it
     choices: Ints  # [B]
     chances: Reals  # [B]
     fresh: Ints  # [B] legal edges without a visit
     utilities: Reals  # [P]
     path: Ints  # [D] the edges of the simulation
     movers: Ints  # [D] who moved there
-    ways: Ints  # [1] how many values the root's first hole may have, 0 where it has no hole
+    ways: Ints  # [1] how many values the root's first hole may have, or worlds; 0 where it has no hole
     weights: Reals  # [V] their weights
-    filled: Ints  # [V, W] the root with that hole filled
+    filled: Ints  # [V, W] the root with that hole filled, or all of them
     next_hole: Ints  # [V] the next hole of each, or NO_HOLE
     logarithms: Reals  # [LOGARITHMS] ln n, read only
 
@@ -70,8 +78,9 @@ ScratchType = types.NamedTuple(
 declare(Scratch, ScratchType)
 
 
-def make_scratch(game: Game) -> Scratch:
-    """Working memory for a game."""
+def make_scratch(game: Game, worlds: int) -> Scratch:
+    """Working memory for a game; `worlds` is how many a root has at most, where they are listed."""
+    ways = max(game.num_values, worlds)
     width = max(game.max_branching, game.num_values)
     return Scratch(
         world=np.empty(game.world_size, np.int64),
@@ -83,9 +92,9 @@ def make_scratch(game: Game) -> Scratch:
         path=np.empty(game.max_depth, np.int64),
         movers=np.empty(game.max_depth, np.int64),
         ways=np.zeros(1, np.int64),
-        weights=np.empty(game.num_values),
-        filled=np.empty((game.num_values, game.world_size), np.int64),
-        next_hole=np.empty(game.num_values, np.int64),
+        weights=np.empty(ways),
+        filled=np.empty((ways, game.world_size), np.int64),
+        next_hole=np.empty(ways, np.int64),
         logarithms=_logarithms(),
     )
 
@@ -123,17 +132,17 @@ def take(vectors: Ints, at: int, size: int, scratch: Scratch) -> None:
 
 
 @kernel()
-def fill_first(game: Any, rules: Ints, tree: Tree, scratch: Scratch) -> bool:
+def fill_first(game: Any, rules: Ints, tree: Tree, scratch: Scratch, even: bool) -> bool:
     """Fill the root's first hole in every way, once for all simulations. False if there is none."""
     size = tree.registers[SIZE]
-    take(tree.views, 0, size, scratch)
+    take(tree.views, ROOT, size, scratch)
     scratch.ways[0] = 0
     hole = game.hole(rules, scratch.world)
     if hole == NO_HOLE:
         return True
-    scratch.ways[0] = game.values(rules, scratch.world, hole, scratch.choices, scratch.weights)
+    scratch.ways[0] = list_values(game, rules, scratch.world, hole, scratch.choices, scratch.weights, even)
     for k in range(scratch.ways[0]):
-        take(tree.views, 0, size, scratch)
+        take(tree.views, ROOT, size, scratch)
         game.fill(rules, scratch.world, hole, scratch.choices[k])
         scratch.next_hole[k] = game.hole(rules, scratch.world)
         for i in range(size):
@@ -141,20 +150,46 @@ def fill_first(game: Any, rules: Ints, tree: Tree, scratch: Scratch) -> bool:
     return bool(scratch.ways[0] > 0)
 
 
+@kernel()
+def fill_all(tree: Tree, scratch: Scratch, worlds: Ints, weights: Reals, count: int) -> None:
+    """Take worlds and their weights as the ways to fill the root."""
+    scratch.ways[0] = count
+    for k in range(count):
+        scratch.weights[k] = weights[k]
+        scratch.next_hole[k] = NO_HOLE
+    for i in range(count * tree.registers[SIZE]):
+        scratch.filled[i] = worlds[i]
+
+
 @kernel(inline=True)
-def fill_holes(game: Any, rules: Ints, tree: Tree, scratch: Scratch, state: State) -> bool:
-    """Fill every hole of the root by the rules' weights. False if that can't be done."""
+def list_values(game: Any, rules: Ints, view: Ints, hole: int, values: Ints, weights: Reals, even: bool) -> int:
+    """The values of a hole with their weights, the rules' or even ones; how many there are."""
+    count = game.values(rules, view, hole, values, weights)
+    if even:
+        for k in range(count):
+            weights[k] = 1.0 / count
+    return count
+
+
+@kernel(inline=True)
+def fill_holes(game: Any, rules: Ints, tree: Tree, scratch: Scratch, state: State, even: bool) -> bool:
+    """Fill every hole of the root. False if that can't be done."""
     size = tree.registers[SIZE]
     if scratch.ways[0] == 0:
-        take(tree.views, 0, size, scratch)
+        take(tree.views, ROOT, size, scratch)
         return True
     k = sampled(scratch.weights, scratch.ways[0], state)
     take(scratch.filled, k, size, scratch)
-    hole = scratch.next_hole[k]
+    return fill_from(game, rules, scratch, size, scratch.next_hole[k], state, even)
+
+
+@kernel(inline=True)
+def fill_from(game: Any, rules: Ints, scratch: Scratch, size: int, hole: int, state: State, even: bool) -> bool:
+    """Fill the holes of the world at hand from one on."""
     for _ in range(size):
         if hole == NO_HOLE:
             return True
-        count = game.values(rules, scratch.world, hole, scratch.choices, scratch.chances)
+        count = list_values(game, rules, scratch.world, hole, scratch.choices, scratch.chances, even)
         if count < 1:
             return False
         game.fill(rules, scratch.world, hole, scratch.choices[sampled(scratch.chances, count, state)])
@@ -226,6 +261,29 @@ def choose_among_legal(tree: Tree, node: int, scratch: Scratch, m: int, explore:
 
 
 @kernel(inline=True)
+def see(game: Any, rules: Ints, tree: Tree, scratch: Scratch, player: int) -> Ints:
+    """A player's view of the world at hand."""
+    for i in range(tree.registers[SIZE]):
+        scratch.seen[i] = scratch.world[i]
+    game.redact(rules, scratch.seen, player)
+    return scratch.seen
+
+
+@kernel(inline=True)
+def node_at(tree: Tree, parent: int, action: int, mover: int, view: Ints) -> int:
+    """The node with a key, made if it is missing; NO_NODE if there is no room to make it."""
+    place = place_of(tree, parent, action, mover, view)
+    node = int(tree.table[place])
+    if node == NO_NODE:
+        if tree.registers[NODES] == tree.registers[NODE_ROOM]:
+            tree.registers[CAPPED] = 1
+            return NO_NODE
+        node = add_node(tree, parent, action, False, mover, view)
+        tree.table[place] = node
+    return node
+
+
+@kernel(inline=True)
 def child_of(
     game: Any,
     rules: Ints,
@@ -234,35 +292,61 @@ def child_of(
     edge: int,
     sure: bool,
     mover: int,
-    observer: int,
+    seer: int,
     scratch: Scratch,
     hidden: bool,
+    many: bool,
 ) -> int:
     """The child of an edge for the world at hand, made if it is missing; NO_NODE if there is no room to make it.
 
     A child that is sure is missing, else the simulation would have gone there at once.
     """
-    view = scratch.world
-    if hidden:
-        view = scratch.seen
-        for i in range(tree.registers[SIZE]):
-            view[i] = scratch.world[i]
-        game.redact(rules, view, observer)
-    child, action, place = int(tree.child[edge]), int(tree.edge_action[edge]), 0
+    view = see(game, rules, tree, scratch, seer) if hidden else scratch.world
+    child, action = int(tree.child[edge]), int(tree.edge_action[edge])
     if child != NO_NODE and is_node(tree, child, mover, view):
         return child
-    if not sure:
-        place = place_of(tree, node, action, mover, view)
-        child = int(tree.table[place])
-    if child == NO_NODE:
-        if tree.registers[NODES] == tree.registers[NODE_ROOM]:
-            tree.registers[CAPPED] = 1
-            return NO_NODE
-        child = add_node(tree, node, action, sure, mover, view)
-        if not sure:
-            tree.table[place] = child
-    tree.child[edge] = child
+    if many:
+        child = node_at(tree, NO_NODE, 0, mover, view)
+    elif not sure:
+        child = node_at(tree, node, action, mover, view)
+    elif tree.registers[NODES] == tree.registers[NODE_ROOM]:
+        tree.registers[CAPPED] = 1
+        return NO_NODE
+    else:
+        child = add_node(tree, node, action, True, mover, view)
+    if child != NO_NODE:
+        tree.child[edge] = child
     return child
+
+
+@kernel(inline=True)
+def let_chance_move(game: Any, rules: Ints, scratch: Scratch, mover: int, state: State) -> int:
+    """Let chance move, if it is the mover of the world at hand, until it is not, and say who is."""
+    while mover == CHANCE:
+        count = game.chance(rules, scratch.world, scratch.choices, scratch.chances)
+        game.step(rules, scratch.world, scratch.choices[sampled(scratch.chances, count, state)])
+        mover = game.mover(rules, scratch.world)
+    return mover
+
+
+@kernel()
+def begin_elsewhere(game: Any, rules: Ints, tree: Tree, scratch: Scratch, player: int, state: State) -> int:
+    """Draw a world that another player could be in, for all he knows at the world at hand (self-determinization).
+
+    The node to begin at; NO_NODE if there is none; NOWHERE if a hole can't be filled.
+    """
+    size, others = tree.registers[SIZE], tree.registers[PLAYERS] - 1
+    if others < 1:
+        return NO_NODE
+    other = 0 if others == 1 else int(uniform(state) * others)
+    other += other >= player
+    game.redact(rules, scratch.world, other)
+    if not fill_from(game, rules, scratch, size, game.hole(rules, scratch.world), state, False):
+        return NOWHERE
+    mover = let_chance_move(game, rules, scratch, game.mover(rules, scratch.world), state)
+    if mover == TERMINAL:
+        return NO_NODE
+    return node_at(tree, NO_NODE, 0, mover, see(game, rules, tree, scratch, mover))
 
 
 @kernel(inline=True)
@@ -272,24 +356,34 @@ def simulate(
     rules: Ints,
     tree: Tree,
     scratch: Scratch,
+    book: OpenBook,
     observer: int,
     state: State,
     hidden: bool,
+    many: bool,
+    even: bool,
+    elsewhere: bool,
+    rolled: bool,
     explore: float,
     depth: int,
 ) -> int:
-    """One simulation; DONE or a fault. `explore` is c · S.
+    """One simulation; DONE or a fault. `explore` is c · S; the flags are those of `Bandit`.
 
     Where nothing is hidden, no rule is called on the way down: the world is taken from the last node that is known.
     """
     world, size = scratch.world, tree.registers[SIZE]
-    if hidden and not fill_holes(game, rules, tree, scratch, state):
+    if hidden and not fill_holes(game, rules, tree, scratch, state, even):
         return DEAD_END
-    node, length, mover, behind = 0, 0, observer, not hidden
+    node, length, mover, behind = ROOT, 0, observer, not hidden
+    if elsewhere:
+        node = begin_elsewhere(game, rules, tree, scratch, observer, state)
+        if node in (NO_NODE, NOWHERE):
+            return DONE if node == NO_NODE else DEAD_END
+        mover = int(tree.mover[node])
     while True:
         if length == depth:
             return TOO_DEEP
-        told = not hidden or mover == observer  # the node tells the legal actions
+        told = not hidden or many or mover == observer  # the node tells the legal actions
         m = int(tree.width[node])
         if not told or m == 0:
             if behind:
@@ -315,19 +409,22 @@ def simulate(
             behind = False
         game.step(rules, world, tree.edge_action[edge])
         mover = game.mover(rules, world)
-        sure = not hidden
-        while mover == CHANCE:
-            sure = False
-            count = game.chance(rules, world, scratch.choices, scratch.chances)
-            game.step(rules, world, scratch.choices[sampled(scratch.chances, count, state)])
-            mover = game.mover(rules, world)
+        sure = not hidden and mover != CHANCE
+        mover = let_chance_move(game, rules, scratch, mover, state)
         if mover == TERMINAL:
             game.returns(rules, world, scratch.utilities)
             break
         known = tree.registers[NODES]
-        node = child_of(game, rules, tree, node, edge, sure, mover, observer, scratch, hidden)
+        seer = mover if many else observer
+        node = child_of(game, rules, tree, node, edge, sure, mover, seer, scratch, hidden, many)
         if node in (NO_NODE, known):
-            playout(rules, scratch.world, scratch.choices, scratch.chances, state, scratch.utilities)
+            if not rolled:
+                playout(rules, world, scratch.choices, scratch.chances, state, scratch.utilities)
+            else:
+                roll_out(
+                    game, rules, book, world, scratch.seen, size, scratch.choices, scratch.chances, state,
+                    scratch.utilities,
+                )  # fmt: skip
             break
     tree.registers[HEIGHT] = max(tree.registers[HEIGHT], length)
     for k in range(length):
