@@ -180,7 +180,9 @@ def test_policies_for_other_games(capsys: Output, kuhn: Path) -> None:
         check_failure(capsys, arguments, "is a policy for kuhn_poker", "leduc_poker")
     noise = ["evaluate", "kuhn_poker", "--policy", str(kuhn), "--belief-noise", "3"]
     check_failure(capsys, noise, "belief_noise=3.0", "from 0 to 2")
-    check_failure(capsys, ["search", "kuhn_poker", "--search", "ismcts", "--policy", str(kuhn)], "take no policy")
+    check_failure(
+        capsys, ["search", "kuhn_poker", "--search", "ismcts", "--option", "eps_sample=0.2"], "eps_sample=0.2"
+    )
 
 
 TALKING = """

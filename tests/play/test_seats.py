@@ -14,7 +14,7 @@ from qdts.games.interface import CHANCE, NO_HOLE
 from qdts.kernels import Ints, Reals
 from qdts.play.decision import decide
 from qdts.play.match import Play, move
-from qdts.play.seats import PolicySeat, Random, SearchSeat, Seat, read_seat
+from qdts.play.seats import PolicySeat, Random, SearchSeat, Seat, evaluator_for, read_seat
 from qdts.play.state import read_state
 from qdts.search.evaluators import Playouts, Table, Uniform
 from qdts.search.name import read_search
@@ -149,10 +149,18 @@ def test_policies_that_do_not_fit(tmp_path: Path) -> None:
     for text in (str(file), f"qdts:10@{file}"):
         with pytest.raises(InputError, match="is a policy for kuhn_poker, expected leduc_poker"):
             read_seat(load_game("leduc_poker"), text)
-    with pytest.raises(InputError, match="uct and ismcts play games out and take no policy"):
-        read_seat(load_game("kuhn_poker"), f"ismcts:10@{file}")
-    with pytest.raises(InputError, match="uct and ismcts play games out and take no policy"):
-        read_seat(load_game("kuhn_poker"), "ismcts:10@playouts")
+
+
+def test_bandits_play_games_out_by_a_policy(tmp_path: Path) -> None:
+    game, file = load_game("kuhn_poker"), tmp_path / "kuhn.npz"
+    save_policy(uniform_policy(game), file)
+    seat = read_seat(game, f"mt-ismcts:10@{file}")
+    assert isinstance(seat, SearchSeat)
+    assert isinstance(seat.evaluator, Playouts)
+    view = game.view(game.step(game.step(game.initial(), 0), 1), 0)
+    assert seat.decide([view], [0], [1])[0].sum() == pytest.approx(1)
+    with pytest.raises(InputError, match="none with uct, ismcts or mt-ismcts"):
+        evaluator_for(game, seat.options, uniform_policy(game), value_noise=0.1)
 
 
 def test_options_in_brackets() -> None:

@@ -23,11 +23,14 @@ EXAMPLES = """[bold]Examples[/]
 docs/search.md says what every option does."""
 
 GAME_HELP = "A name, with parameters in brackets: see [bold]qdts games[/]."
-SEARCH_HELP = "puct, a-ismcts, qdts, mmds, uct, ismcts; with options in brackets: qdts\\[c=0.2]."
+SEARCH_HELP = (
+    "puct, a-ismcts, qdts, qdts-backprop, nash-ismcts, mmds, uct, ismcts, mt-ismcts; with options in brackets: "
+    "qdts\\[c=0.2]."
+)
 OPTION_HELP = "Change one thing of the search, c=0.2 for instance; may be given several times."
 POLICY_HELP = (
-    "A policy file: the search knows P, V and H that follow from it; or [bold]playouts[/]: V is the return of a random "
-    "game. Without it the search knows nothing."
+    "A policy file: the search knows P, V and H that follow from it (uct, ismcts and mt-ismcts play games out by it); or "
+    "[bold]playouts[/]: V is the return of a random game. Without it the search knows nothing."
 )
 THREADS_HELP = "Threads to search with; the result is the same."
 
@@ -55,6 +58,7 @@ def search(
     from qdts.games.registry import load_game
     from qdts.play.seats import evaluator_for, read_known
     from qdts.play.state import read_state
+    from qdts.search.beliefs import with_belief
     from qdts.search.holes import first_belief
     from qdts.search.name import read_search
     from qdts.search.reader import read_tree
@@ -65,7 +69,7 @@ def search(
     loaded = load_game(game)
     options = read_search(loaded, text)
     if tree and options.machine == "bandit":
-        raise InputError(f"--tree with {text}: it shows the trees of the forest, expected puct, a-ismcts, qdts or mmds")
+        raise InputError(f"--tree with {text}: it shows the trees of the forest, expected a search like puct or qdts")
     view, player = read_state(loaded, state)
     evaluator = evaluator_for(loaded, options, read_known(loaded, policy))
     start = time.perf_counter()
@@ -94,7 +98,10 @@ def search(
         "seed": seed,
         "seconds": seconds,
     }
-    belief = first_belief(loaded, evaluator, view, player, int(result.actions[result.move.argmax()]))
+    belief = None
+    if options.belief != "visits":  # those are known to the search alone
+        believing = with_belief(loaded, evaluator, options.belief)
+        belief = first_belief(loaded, believing, view, player, int(result.actions[result.move.argmax()]))
     shown = found.Found(loaded, view, facts, result, belief, top)
     if as_json:
         print_json(shown.data())

@@ -5,7 +5,7 @@ As text, a seat is
     random                  every legal action equally likely
     FILE.npz                a policy file
     NAME:VISITS             a search with nothing known: `uct:1000`, `qdts[c=0.2]:200`
-    NAME:VISITS@FILE        a search that knows what follows from a policy file: `qdts:200@leduc.npz`
+    NAME:VISITS@FILE        a search that knows what follows from a policy file: `qdts:200@leduc.npz`; bandits play it out
     NAME:VISITS@playouts    a search that takes the return of a random game for V: `puct:500@playouts`
     openspiel:BOT           a bot of OpenSpiel, which does get the whole state: see `qdts.play.openspiel_seats`
 """
@@ -113,14 +113,21 @@ def evaluator_for(
     child_noise: float = 0.0,
     belief_noise: float = 0.0,
 ) -> Evaluator:
-    """Whom a search asks: a table of a policy, with the noise that `Table` knows, `Playouts`, or else `Uniform`."""
-    if known is not None and options.machine == "bandit":
-        raise InputError("uct and ismcts play games out and take no policy, expected puct, a-ismcts, qdts or mmds")
-    if isinstance(known, Policy):
+    """Whom a search asks: a table of a policy, with the noise that `Table` knows, `Playouts`, or else `Uniform`.
+
+    The bandit's playouts follow the policy instead.
+    """
+    noisy = value_noise or child_noise or belief_noise
+    if isinstance(known, Policy) and options.machine == "forest":
         return Table(known, value_noise=value_noise, child_noise=child_noise, belief_noise=belief_noise)
-    if value_noise or child_noise or belief_noise:
-        raise InputError("noise is an error in what follows from a policy, expected a policy beside it")
-    return Uniform(game) if known is None else Playouts(game)
+    if noisy:
+        raise InputError(
+            "noise is an error in what follows from a policy, expected a policy beside it and none with uct, ismcts or "
+            "mt-ismcts, which only play games out by it"
+        )
+    if known is None:
+        return Uniform(game)
+    return Playouts(game, known if isinstance(known, Policy) else None)
 
 
 def read_known(game: Game, text: str | Path | None) -> Policy | Literal["playouts"] | None:
