@@ -29,8 +29,8 @@ SEARCH_HELP = (
 )
 OPTION_HELP = "Change one thing of the search, c=0.2 for instance; may be given several times."
 POLICY_HELP = (
-    "A policy file: the search knows P, V and H that follow from it (uct, ismcts and mt-ismcts play games out by it); or "
-    "[bold]playouts[/]: V is the return of a random game. Without it the search knows nothing."
+    "A policy file: the search knows P, V and H that follow from it (uct, ismcts and mt-ismcts play games out by it); "
+    "or [bold]playouts[/]: V is the return of a random game. Without it the search knows nothing."
 )
 THREADS_HELP = "Threads to search with; the result is the same."
 

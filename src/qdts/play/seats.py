@@ -5,7 +5,7 @@ As text, a seat is
     random                  every legal action equally likely
     FILE.npz                a policy file
     NAME:VISITS             a search with nothing known: `uct:1000`, `qdts[c=0.2]:200`
-    NAME:VISITS@FILE        a search that knows what follows from a policy file: `qdts:200@leduc.npz`; bandits play it out
+    NAME:VISITS@FILE        a search that knows what follows from a policy file: `qdts:200@leduc.npz`
     NAME:VISITS@playouts    a search that takes the return of a random game for V: `puct:500@playouts`
     openspiel:BOT           a bot of OpenSpiel, which does get the whole state: see `qdts.play.openspiel_seats`
 """
