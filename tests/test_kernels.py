@@ -51,6 +51,21 @@ def compiled(spec):
 print(json.dumps([compiled(s) for s in ("kuhn_poker", "kuhn_poker(players=3)", "phantom_ttt", "dark_hex")]))
 """
 
+ASKED = """
+import json
+from numba.core import event
+from qdts.games import load_game
+
+with event.install_recorder("numba:compile") as recorder:
+    game = load_game("matrix_game")
+    world = game.initial()
+    loaded = len(recorder.buffer)
+    game.features(world, 0)
+    game.features(world, 1)
+names = [(i < loaded, e.data["dispatcher"].py_func.__name__) for i, (_, e) in enumerate(recorder.buffer) if e.is_start]
+print(json.dumps([[name for before, name in names if before], [name for before, name in names if not before]]))
+"""
+
 FEATURE = """
 import qdts
 print(qdts.__file__)
@@ -120,6 +135,13 @@ def test_playouts_compile_once_for_all_parameters_and_processes(tmp_path: Path, 
     assert [name for name in phantom if name.startswith("_play_out")]
     assert more_players == dark == [], "they share the rules of the game before"
     assert json.loads(run(PLAYED, tmp_path, copy)[0]) == [[]] * 4, "a second process must find them in the cache"
+
+
+def test_features_compile_when_they_are_first_asked_for(tmp_path: Path, copy: Path) -> None:
+    loaded, asked = json.loads(run(ASKED, tmp_path, copy)[0])
+    assert "legal" in loaded
+    assert "features" not in loaded
+    assert asked == ["features"]
 
 
 def test_an_edit_in_another_file_of_the_package_is_seen(tmp_path: Path, copy: Path) -> None:

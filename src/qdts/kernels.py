@@ -11,12 +11,13 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import gc
 import hashlib
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -67,9 +68,41 @@ def compiled(function: F, *, signature: Any = None, beside: Path | None = None, 
     before = config.CACHE_DIR
     config.CACHE_DIR = str(cache_folder((beside or Path(function.__code__.co_filename)).parent))
     try:
-        return numba.njit(signature, cache=True, error_model="numpy", nogil=True, **options)(function)
+        with swiftly():
+            return numba.njit(signature, cache=True, error_model="numpy", nogil=True, **options)(function)
     finally:
         config.CACHE_DIR = before
+
+
+@contextlib.contextmanager
+def swiftly() -> Iterator[None]:
+    """Within this block a game's rules compile in a fifth less time.
+
+    No garbage is looked for: a million objects are made, and hardly any garbage. And what an operator gives on operands
+    of some types is worked out once; numba tries all that the operator can do wherever it stands.
+    """
+    before, collecting = types.Function.get_call_type, gc.isenabled()
+    gc.disable()
+    types.Function.get_call_type = _remembered_call_type
+    try:
+        yield
+    finally:
+        types.Function.get_call_type = before
+        if collecting:
+            gc.enable()
+
+
+_call_type = types.Function.get_call_type
+_call_types: dict[Any, Any] = {}
+
+
+def _remembered_call_type(function: Any, context: Any, operands: Any, names: Any) -> Any:
+    if getattr(function.typing_key, "__module__", "") != "_operator" or names:
+        return _call_type(function, context, operands, names)
+    key = function, tuple(operands)
+    if key not in _call_types:
+        _call_types[key] = _call_type(function, context, operands, names)
+    return _call_types[key]
 
 
 def declare(kind: type, its_type: types.Type) -> None:

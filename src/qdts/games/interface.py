@@ -14,10 +14,9 @@ much, and plain C pointers let any caller in, compiled or not.
 from __future__ import annotations
 
 import ctypes
-import gc
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -26,7 +25,7 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.core.typing.templates import Signature
 
 from qdts.errors import InputError
-from qdts.kernels import compiled, declare
+from qdts.kernels import compiled, declare, swiftly
 
 UNKNOWN = -1
 """A slot that the owner of a view does not know."""
@@ -73,25 +72,38 @@ SIGNATURES: dict[str, Signature] = {
 
 
 class FunctionPointer(types.WrapperAddressProtocol):  # type: ignore[misc]
-    """The address of one compiled function: a first-class function in kernels, a C function in Python."""
+    """The address of one compiled function: a first-class function in kernels, a C function in Python.
+
+    It compiles when it is first asked for.
+    """
 
     def __init__(self, dispatcher: Any, signature: Signature) -> None:
         if not hasattr(dispatcher, "compile"):
             raise TypeError(f"'{dispatcher.__name__}' is not compiled: decorate it with @rule")
-        try:
-            dispatcher.compile(signature.args)
-            compiled = dispatcher.get_compile_result(signature)
-        except (NumbaError, UnsupportedBytecodeError, TypeError) as error:
-            raise InputError(_why_not(dispatcher, signature, error)) from error
-        self._keep_alive = compiled
         self._signature = signature
         self.dispatcher = dispatcher
-        self.address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
-        if not self.address:
-            raise TypeError(f"'{dispatcher.__name__}' can't be called through a pointer: decorate it with @rule")
+
+    @cached_property
+    def address(self) -> int:
+        """Where the function is; an InputError if it does not compile."""
+        try:
+            with swiftly():
+                self.dispatcher.compile(self._signature.args)
+            compiled = self.dispatcher.get_compile_result(self._signature)
+        except (NumbaError, UnsupportedBytecodeError, TypeError) as error:
+            raise InputError(_why_not(self.dispatcher, self._signature, error)) from error
+        self._keep_alive = compiled
+        address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
+        if not address:
+            raise TypeError(f"'{self.dispatcher.__name__}' can't be called through a pointer: decorate it with @rule")
+        return address
+
+    @cached_property
+    def call(self) -> Callable[..., Any]:
+        """The function for Python, which takes addresses and integers."""
         ctype: dict[Any, Any] = {int64: ctypes.c_int64, types.void: None}
-        arguments = [ctype.get(a, ctypes.c_void_p) for a in signature.args]
-        self.call = ctypes.CFUNCTYPE(ctype[signature.return_type], *arguments)(self.address)
+        arguments = [ctype.get(a, ctypes.c_void_p) for a in self._signature.args]
+        return ctypes.CFUNCTYPE(ctype[self._signature.return_type], *arguments)(self.address)
 
     def __wrapper_address__(self) -> int:
         return self.address
@@ -140,8 +152,15 @@ class Kernels(NamedTuple):
     features: FunctionPointer
 
 
-KernelsType = types.NamedTuple([types.FunctionType(s) for s in SIGNATURES.values()], Kernels)
-"""The numba type of `Kernels`: the same for every game, so an engine that takes it compiles once."""
+KernelsType = types.NamedTuple(
+    [*(types.FunctionType(SIGNATURES[f]) for f in Kernels._fields[:-1]), types.none], Kernels
+)
+"""The numba type of `Kernels`: the same for every game, so an engine that takes it compiles once.
+
+Engines see nothing of `features`, which compiles when it is first asked for: a kernel that calls it takes it as an
+argument of its own, of FeaturesType.
+"""
+FeaturesType = types.FunctionType(SIGNATURES["features"])
 
 declare(Kernels, KernelsType)
 
@@ -152,7 +171,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def rule(function: F) -> F:
-    """Mark one of a game's twelve functions, known by its name; it compiles when the game is loaded.
+    """Mark one of a game's twelve functions, known by its name; `compile_rules` says when it compiles.
 
     A kernel that calls it by name, not through its pointer, has its code inline.
     """
@@ -164,6 +183,7 @@ def rule(function: F) -> F:
 def compile_rules(namespace: dict[str, Any]) -> Kernels:
     """The compiled functions of a game module, given its globals; what it lacks is taken from `defaults`.
 
+    All compile now but `features`, which no engine calls.
     With numba's compiler switched off they are the plain functions, for tools that call them in the interpreter.
     """
     from qdts.games import defaults
@@ -174,17 +194,7 @@ def compile_rules(namespace: dict[str, Any]) -> Kernels:
         raise TypeError(f"rules are missing: {', '.join(missing)} (functions of these names, decorated with @rule)")
     if config.DISABLE_JIT:
         return Kernels(**found)
-    with uncollected():
-        return Kernels(*(FunctionPointer(found[name], s) for name, s in SIGNATURES.items()))
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Within this block no garbage is looked for: compiling makes a million objects and hardly any garbage."""
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if before:
-            gc.enable()
+    kernels = Kernels(*(FunctionPointer(found[name], s) for name, s in SIGNATURES.items()))
+    for pointer in kernels[:-1]:
+        assert pointer.address
+    return kernels

@@ -21,7 +21,7 @@ import numpy as np
 from numba import float32, float64, int64, types
 
 from qdts.games.game import Game
-from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
+from qdts.games.interface import CHANCE, TERMINAL, FeaturesType, KernelsType, RulesType
 from qdts.kernels import Ints, Reals, Reals32, kernel
 
 SPARE = 64
@@ -102,7 +102,7 @@ def returns(game: Game, worlds: Ints) -> Reals:
 def features(game: Game, vectors: Ints, player: int, before: float = 0.0) -> Reals32:
     """What a network sees, float32[N, F], written over an array that held the number `before`."""
     out = np.full((len(vectors), game.num_features), before, np.float32)
-    _features(game.kernels, game.rules, vectors, player, out)
+    _features(game.kernels.features, game.rules, vectors, player, out)
     return out
 
 
@@ -272,7 +272,7 @@ def _returns(game: Any, rules: Ints, worlds: Ints, out: Reals) -> None:
         game.returns(rules.ctypes, worlds[i].ctypes, out[i].ctypes)
 
 
-@kernel(types.void(KernelsType, RulesType, Vectors, int64, float32[:, ::1]))
-def _features(game: Any, rules: Ints, vectors: Ints, player: int, out: Reals32) -> None:
+@kernel(types.void(FeaturesType, RulesType, Vectors, int64, float32[:, ::1]))
+def _features(features: Any, rules: Ints, vectors: Ints, player: int, out: Reals32) -> None:
     for i in range(vectors.shape[0]):
-        game.features(rules.ctypes, vectors[i].ctypes, player, out[i].ctypes)
+        features(rules.ctypes, vectors[i].ctypes, player, out[i].ctypes)
