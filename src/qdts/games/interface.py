@@ -16,7 +16,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -194,7 +194,13 @@ def compile_rules(namespace: dict[str, Any]) -> Kernels:
         raise TypeError(f"rules are missing: {', '.join(missing)} (functions of these names, decorated with @rule)")
     if config.DISABLE_JIT:
         return Kernels(**found)
-    kernels = Kernels(*(FunctionPointer(found[name], s) for name, s in SIGNATURES.items()))
+    return _pointers(*found.values())
+
+
+@cache
+def _pointers(*functions: Any) -> Kernels:
+    """Pointers to the rules of a game, in the order of SIGNATURES: the same for all its parameters."""
+    kernels = Kernels(*(FunctionPointer(f, s) for f, s in zip(functions, SIGNATURES.values(), strict=True)))
     for pointer in kernels[:-1]:
         assert pointer.address
     return kernels

@@ -23,7 +23,7 @@ from qdts.games.classes import examples, tell_apart, tell_the_past
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.games.table_game import Table, build_table_game
-from qdts.kernels import Ints, kernel
+from qdts.kernels import Ints, kernel, uncollected
 
 PREFIX = "openspiel:"
 INSTALL = "pip install open_spiel"
@@ -98,7 +98,8 @@ class _Walk:
         self.count: list[int] = []  # children of those that are not, as the walk takes them from its stack
         self.chances: list[float] = []  # of chance's outcomes, in the same order
         numbers: defaultdict[str, int] = defaultdict(itertools.count().__next__)
-        self._walk(theirs.new_initial_state(), numbers, limit, report)
+        with uncollected():
+            self._walk(theirs.new_initial_state(), numbers, limit, report)
         self.strings = list(numbers)
         self.table, self.shown = self._table()
 
@@ -154,15 +155,15 @@ class _Walk:
 
     def _table(self) -> tuple[Table, list[Ints]]:
         """The arrays, and for each player which information state each of his classes shows."""
-        mover, action, count = (np.fromiter(x, np.int64) for x in (self.mover, self.action, self.count))
+        mover, action, count = (np.fromiter(x, np.int64, len(x)) for x in (self.mover, self.action, self.count))
         mover[mover == THEIR_TERMINAL] = TERMINAL
         inner, level = _replay(mover, count)
         children, probability = np.zeros(len(mover), np.int64), np.ones(len(mover))
         utility = np.zeros((len(mover), self.players))
         children[inner] = count
         probability[1:][np.repeat(mover[inner] == CHANCE, count)] = self.chances
-        utility[mover == TERMINAL] = np.fromiter(self.utility, np.float64).reshape(-1, self.players)
-        seen = np.fromiter(self.seen, np.int64).reshape(-1, self.players)[level]
+        utility[mover == TERMINAL] = np.fromiter(self.utility, np.float64, len(self.utility)).reshape(-1, self.players)
+        seen = np.fromiter(self.seen, np.int64, len(self.seen)).reshape(-1, self.players)[level]
         mover, action, children = mover[level], action[level], children[level]
         parent = np.r_[-1, np.repeat(np.arange(len(mover)), children)]
         first = np.where(children > 0, np.cumsum(children) - children + 1, -1)
