@@ -47,6 +47,8 @@ from qdts.search.settings import settings_of
 
 QUOTA = 256
 """Visits that a slot makes between two looks at progress and Ctrl-C."""
+RANGES = 4
+"""Ranges of slots for each thread: more than one, since slots differ in what they take, and threads in their speed."""
 SUM_TOLERANCE = 1e-6
 NODES_A_VISIT = 8
 """Nodes that a slot gets room for beforehand for each visit: more than most searches make."""
@@ -187,12 +189,14 @@ class Searcher:
         return False
 
     def _on_threads(self, work: Callable[[int, int], None]) -> None:
-        """Do something with all slots, each thread with a range of them."""
-        slots, threads = len(self.forest.registers), max(1, min(self.threads, len(self.forest.registers)))
-        cuts = [slots * t // threads for t in range(threads + 1)]
+        """Do something with all slots, a range of them at a time, each by the first thread that is free."""
+        slots = len(self.forest.registers)
+        threads = max(1, min(self.threads, slots))
         if threads == 1:
             work(0, slots)
         else:
+            parts = min(slots, RANGES * threads)
+            cuts = [slots * part // parts for part in range(parts + 1)]
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(work, cuts[:-1], cuts[1:]))
 
