@@ -19,7 +19,7 @@ HIGH = np.array([0.2, -0.3, -0.9, 0.3])
 PRIOR = np.array([0.2, 0.5, 0.1, 0.2])
 
 
-def decided(decision: str, scale: float = 1.0, **changes: float) -> Decided:
+def decided(decision: str, scale: float = 1.0, **changes: float | str) -> Decided:
     return decide(named("qdts", decision=decision, **changes), scale, VISITS, LOW, HIGH, PRIOR)
 
 
@@ -75,18 +75,30 @@ def test_no_visits_at_all() -> None:
 def test_mirror() -> None:
     """π ∝ [P exp(η q)]^(1 / (1 + ηα)), q the middles divided by S."""
     weights = (PRIOR * np.exp(2.0 * (LOW + HIGH) / 2 / 4.0)) ** (1 / (1 + 2.0 * 0.3))
-    for found in decided("mirror", scale=4.0, root_step=2.0, root_temperature=0.3):
+    for found in decided("mirror", scale=4.0, root_q="middle", root_step=2.0, root_temperature=0.3):
         assert found == pytest.approx(weights / weights.sum())
 
 
+def test_mirror_leaves_alone_what_is_in_doubt() -> None:
+    """P is worth 0.02 − 0.2 − 0.09 + 0.04 = −0.23: no interval holds it, and each counts by its nearest end."""
+    nearest = np.array([0.0, -0.3, -0.9, 0.1])
+    weights = PRIOR * np.exp(3.0 * nearest)
+    assert decided("mirror", root_step=3.0).move == pytest.approx(weights / weights.sum())
+    wide = decide(named("qdts"), 1.0, VISITS, LOW - 1.0, HIGH + 1.0, PRIOR)
+    assert wide.move == pytest.approx(PRIOR)
+
+
 @pytest.mark.parametrize("unvisited", ["child", "fpu"])
-@pytest.mark.parametrize("decision", ["lcb", "mirror", "visits", "most", "ucb", "guided"])
+@pytest.mark.parametrize("decision", ["lcb", "mirror", "middle", "visits", "most", "ucb", "guided"])
 @pytest.mark.parametrize("spec", ["liars_dice(numdice=2,dice_sides=3)", "connect_four"])
 def test_it_is_the_twin_s(spec: str, decision: str, unvisited: str) -> None:
     """With a few visits, so that some actions have none; guided it has more, and all have some."""
     game = load_game(spec)
     visits = 60 if decision == "guided" else 4
-    changes = {"decision": "ucb", "root_select": "guided"} if decision == "guided" else {"decision": decision}
+    changes = {
+        "guided": {"decision": "ucb", "root_select": "guided"},
+        "middle": {"decision": "mirror", "root_q": "middle"},
+    }.get(decision, {"decision": decision})
     options = named("qdts", unvisited=unvisited, fpu=0.3, root_step=2.0, root_temperature=0.1, **changes)
     for seed in range(3):
         view, player = first_view(game, seed)

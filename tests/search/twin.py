@@ -566,7 +566,12 @@ class Twin:
         root, options = self.top, self.options
         if options.decision == "mirror":
             prior = [e.prior for e in root.edges]
-            step = mirror_step(prior, self.middles(root), options.root_step, options.root_temperature)
+            q = self.middles(root)
+            if options.root_q == "nearest":
+                worth, k = add(p * m for p, m in zip(prior, q, strict=True)), self.mover_slot(root)
+                ends = [self.edge_q(root, e) for e in root.edges]
+                q = [min(max(worth, lo[k] / self.scale), hi[k] / self.scale) for lo, hi in ends]
+            step = mirror_step(prior, q, options.root_step, options.root_temperature)
             return step, step
         counts = [e.n for e in root.edges]
         visits = [n / sum(counts) for n in counts]

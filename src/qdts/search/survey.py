@@ -31,15 +31,28 @@ VISITS = tuple(4**k for k in range(8))
 SEEDS = 4
 SEARCHES = (
     "ismcts",
+    "mt-ismcts",
+    "mt-ismcts[self_determinization=split]",
+    "mt-ismcts[self_determinization=pure]",
     "a-ismcts",
+    "nash-ismcts",
+    "nash-ismcts[belief=model]",
+    "qdts-backprop",
     "qdts",
+    "qdts[root_q=middle]",
+    "qdts[decision=lcb]",
+    "qdts[decision=lcb,eps_sample=0,eps_opponent=0]",
+    "qdts[decision=lcb,estimate=counts]",
+    "qdts[decision=lcb,estimate=sticky]",
+    "qdts[decision=lcb,estimate=prior]",
+    "qdts[decision=lcb,sample_q=expected,opponent_q=expected]",
+    "qdts[decision=lcb,sample_q=running,opponent_q=running]",
+    "qdts[decision=lcb,sample_q=masked,opponent_q=masked]",
     "qdts[share=true]",
-    "qdts[eps_sample=0,eps_opponent=0]",
-    "qdts[estimate=counts]",
-    "qdts[estimate=sticky]",
-    "qdts[estimate=prior]",
+    "qdts[belief=bayes]",
+    "qdts[belief=exact]",
     "mmds",
-    "mmds[step=5,root_step=20]",
+    "mmds[step=5,root_step=5]",
 )
 POLICIES = ("weak", "middling", "equilibrium")
 """What a search may know; see `policy_of`."""
