@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
@@ -42,3 +43,17 @@ def moved(typing: Any, start: Any, offset: Any) -> Any:
         return builder.gep(arguments[0], [arguments[1]])
 
     return start(start, types.int64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def fetch(typing: Any, address: Any) -> Any:
+    """Have the processor fetch what a pointer points to into its cache; nothing waits for it."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        number, address = ir.IntType(32), arguments[0]
+        kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
+        builder.call(prefetch, [address, number(1), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(address), codegen

@@ -22,7 +22,7 @@ PRIOR = np.array([0.5, 0.3, 0.2])
 
 @kernel(types.void(ForestType, SettingsType, int64, float64[::1]))
 def estimate_in(forest: Forest, settings: Settings, root: int, out: Reals) -> None:
-    write_estimate(slot_of(forest, 0), settings, root, element(out, 0))
+    write_estimate(slot_of(forest, 0, 0), settings, root, element(out, 0))
 
 
 def estimated(name: Estimate, counts: list[int], prior: Reals = PRIOR, **changes: float) -> Reals:

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 from numba import config, float32, float64, int64, types
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.core.typing.templates import Signature
+from numba.extending import typeof_impl
 
 from qdts.errors import InputError
 from qdts.kernels import compiled, declare, swiftly
@@ -81,6 +82,7 @@ class FunctionPointer(types.WrapperAddressProtocol):  # type: ignore[misc]
         if not hasattr(dispatcher, "compile"):
             raise TypeError(f"'{dispatcher.__name__}' is not compiled: decorate it with @rule")
         self._signature = signature
+        self.its_type = types.FunctionType(signature)
         self.dispatcher = dispatcher
 
     @cached_property
@@ -133,6 +135,12 @@ def _why_not(dispatcher: Any, signature: Signature, error: Exception) -> str:
     place = re.search(f'File "{re.escape(Path(code.co_filename).name)}", line ([0-9]+)', str(error))
     line = place[1] if place else code.co_firstlineno
     return f"the rule '{code.co_name}' does not compile: {code.co_filename}, line {line}: {why}"
+
+
+@typeof_impl.register(FunctionPointer)  # type: ignore[untyped-decorator]
+def _type_of_pointer(pointer: FunctionPointer, _context: Any) -> types.Type:
+    """What numba would else work out at every call."""
+    return pointer.its_type
 
 
 class Kernels(NamedTuple):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from qdts.kernels import kernel
 from qdts.search.choices import EXPECTED, MASKED, MIRROR_BACKUP, RESIDUAL, RUNNING, RUNNING_BACKUP
-from qdts.search.edges import write_q
+from qdts.search.edges import edge_q
 from qdts.search.estimate import write_mirror
 from qdts.search.evaluator import ACT, OPPONENT
 from qdts.search.forest import NONE, Slot, scratch
@@ -55,18 +55,19 @@ def back_up(slot: Slot, settings: Settings, node: int) -> None:
 @kernel(inline=True)
 def _back_up_act(slot: Slot, settings: Settings, node: int, k: int) -> None:
     first, count = slot.first[node], slot.degree[node]
-    weights, lo, hi = scratch(slot, 0), scratch(slot, 2), scratch(slot, 3)
-    if settings.backup == MIRROR_BACKUP:
+    weights = scratch(slot, 0)
+    mirrored = settings.backup == MIRROR_BACKUP
+    if mirrored:
         write_mirror(slot, settings, node, k if settings.hidden else slot.actor[node], weights)
-    else:
-        for i in range(count):
-            weights[i] = slot.w[first + i] / slot.total[node]
-    write_q(slot, settings, node, k, lo, hi)
     q_lo, q_hi = 0.0, 0.0
     for i in range(count):
-        if weights[i] > 0.0:
-            q_lo += weights[i] * lo[i]
-            q_hi += weights[i] * hi[i]
+        weight = weights[i] if mirrored else slot.w[first + i]
+        if weight > 0.0:
+            if not mirrored:
+                weight /= slot.total[node]
+            lo, hi = edge_q(slot, settings, node, first + i, k)
+            q_lo += weight * lo
+            q_hi += weight * hi
     slot.lo[node * slot.values + k] = q_lo
     slot.hi[node * slot.values + k] = q_hi
 

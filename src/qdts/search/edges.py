@@ -17,20 +17,23 @@ def known(slot: Slot, node: int) -> bool:
 
 
 @kernel(inline=True)
+def edge_q(slot: Slot, settings: Settings, node: int, edge: int, k: int) -> tuple[float, float]:
+    """Q(e) of an edge of an ACT node, component k: the child's, or by `unvisited` if it is not evaluated."""
+    child = slot.child[edge]
+    if known(slot, child):
+        return slot.lo[child * slot.values + k], slot.hi[child * slot.values + k]
+    q = slot.v[node * slot.values + k] - settings.fpu
+    if settings.unvisited != FPU:
+        q = slot.vc[edge * slot.values + k]
+    return q, q
+
+
+@kernel(inline=True)
 def write_q(slot: Slot, settings: Settings, node: int, k: int, lo: Reals, hi: Reals) -> None:
-    """Q(e) of every edge of an ACT node, component k: the child's, or by `unvisited` if it is not evaluated."""
+    """Q(e) of every edge of an ACT node, component k."""
     first = slot.first[node]
     for i in range(slot.degree[node]):
-        child = slot.child[first + i]
-        if known(slot, child):
-            lo[i] = slot.lo[child * slot.values + k]
-            hi[i] = slot.hi[child * slot.values + k]
-        else:
-            q = slot.v[node * slot.values + k] - settings.fpu
-            if settings.unvisited != FPU:
-                q = slot.vc[(first + i) * slot.values + k]
-            lo[i] = q
-            hi[i] = q
+        lo[i], hi[i] = edge_q(slot, settings, node, first + i, k)
 
 
 @kernel()

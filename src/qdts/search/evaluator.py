@@ -1,14 +1,18 @@
 """What a search wants to know of a node, and who answers.
 
 A *query* is (kind, vector, player, pending) with the node's choices. The *answer* is V, the value of each choice V_c,
-and, at ACT and SAMPLE, the prior over the choices (P or H).
+and, at ACT and SAMPLE, the prior over the choices (P or H). Queries come in batches: an evaluator that answers many
+at once takes arrays with a row for each; one that answers one at a time is asked row by row.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
-from qdts.kernels import Ints, Reals
+from numba import float64, int64, types, uint64
+
+from qdts.games.game import Game
+from qdts.kernels import Ints, Reals, declare
 from qdts.rng import State
 
 ACT, SAMPLE, OPPONENT, CHANCE, TERMINAL = range(5)
@@ -42,8 +46,50 @@ class Answer(NamedTuple):
     prior: Reals  # [B]
 
 
+class Queries(NamedTuple):
+    """Many nodes to evaluate, a row each; what lies in a row beyond its node's choices means nothing."""
+
+    slot: Ints  # [N] which search asks
+    kind: Ints  # [N]
+    vector: Ints  # [N, W]
+    player: Ints  # [N]
+    pending: Ints  # [N]
+    hole: Ints  # [N]
+    degree: Ints  # [N] how many choices there are
+    choices: Ints  # [N, B]
+    weights: Reals  # [N, B]
+    state: State  # [N, 1] the random stream of each, to draw from
+
+
+class Answers(NamedTuple):
+    """Where the answers to many queries go."""
+
+    value: Reals  # [N, K]
+    children: Reals  # [N, B, K]
+    prior: Reals  # [N, B] read at ACT and SAMPLE
+
+
+_VECTOR, _ROWS, _REALS = int64[::1], int64[:, ::1], float64[:, ::1]
+QueriesType = types.NamedTuple(
+    [_VECTOR, _VECTOR, _ROWS, _VECTOR, _VECTOR, _VECTOR, _VECTOR, _ROWS, _REALS, uint64[:, ::1]], Queries
+)
+AnswersType = types.NamedTuple([_REALS, float64[:, :, ::1], _REALS], Answers)
+declare(Queries, QueriesType)
+declare(Answers, AnswersType)
+
+
 class Evaluator(Protocol):
     """Whoever answers queries."""
 
     def answer(self, query: Query, state: State) -> Answer:
         """The answer to one query; what is random is drawn from `state`."""
+
+
+@runtime_checkable
+class BatchEvaluator(Evaluator, Protocol):
+    """Whoever answers many queries at once. What it says of one must not depend on the others."""
+
+    game: Game
+
+    def answer_batch(self, queries: Queries, answers: Answers) -> None:
+        """Write the answer to every query."""

@@ -23,7 +23,7 @@ from numba import float64, int8, int32, int64, types, uint64
 from numpy.typing import NDArray
 
 from qdts.games.game import Game
-from qdts.kernels import Ints, Reals, kernel
+from qdts.kernels import Ints, Reals, declare, kernel
 from qdts.pointers import element, moved
 from qdts.search.index import hashed
 
@@ -168,6 +168,7 @@ _FIELDS = (
     + [(float64, 3), (float64, 2)] + [(int64, 2)] * 3 + [(float64, 3), (int64, 2), (float64, 2)]
 )  # fmt: skip
 ForestType = types.NamedTuple([types.Array(t, d, "C") for t, d in _FIELDS], Forest)
+declare(Forest, ForestType)
 
 PER_NODE = (
     "vector", "kind", "owner", "actor", "passing", "evaluated", "stopped", "tree", "level", "pending", "hole", "first",
@@ -233,11 +234,12 @@ def table_size(nodes: int) -> int:
     return 1 << max(4, (4 * nodes - 1).bit_length())
 
 
-@kernel()
-def slot_of(f: Forest, s: int) -> Slot:
-    """The part of one slot."""
+@kernel(inline=True)
+def slot_of(f: Forest, s: int, t: int) -> Slot:
+    """The part of slot s, with the scratch of slot t: what is only used between two stops may be shared."""
     c, size, k = f.vector.shape[1], f.vector.shape[2], f.v.shape[2]
-    e, b, d, t, row = f.choice.shape[1], f.guide.shape[1], f.stack.shape[1], f.table.shape[1], f.reals.shape[2]
+    e, b, d, row = f.choice.shape[1], f.guide.shape[1], f.stack.shape[1], f.reals.shape[2]
+    places = f.table.shape[1]
     return Slot(
         element(f.vector, s * c * size), element(f.kind, s * c), element(f.owner, s * c), element(f.actor, s * c),
         element(f.passing, s * c), element(f.evaluated, s * c), element(f.stopped, s * c),
@@ -246,12 +248,12 @@ def slot_of(f: Forest, s: int) -> Slot:
         element(f.total, s * c), element(f.mixed, s * c), element(f.spawned, s * c), element(f.v, s * c * k),
         element(f.lo, s * c * k), element(f.hi, s * c * k), element(f.choice, s * e), element(f.child, s * e),
         element(f.n, s * e), element(f.prior, s * e), element(f.w, s * e), element(f.vc, s * e * k),
-        element(f.table, s * t), element(f.stack, s * d * 2), element(f.luck, s * d * 2 * k),
+        element(f.table, s * places), element(f.stack, s * d * 2), element(f.luck, s * d * 2 * k),
         element(f.carried, s * 2 * k), element(f.registers, s * REGISTERS), element(f.state, s),
         element(f.guide, s * b), element(f.answer_value, s * k), element(f.answer_children, s * b * k),
-        element(f.answer_prior, s * b), element(f.vector_a, s * size),
-        element(f.choices, s * b), element(f.moves, s * b), element(f.reals, s * ROWS * row),
-        element(f.trail, s * 2 * size), element(f.trail_reals, s * size), c, e, size, k, b, row, d, t - 1,
+        element(f.answer_prior, s * b), element(f.vector_a, t * size),
+        element(f.choices, t * b), element(f.moves, t * b), element(f.reals, t * ROWS * row),
+        element(f.trail, t * 2 * size), element(f.trail_reals, t * size), c, e, size, k, b, row, d, places - 1,
     )  # fmt: skip
 
 
@@ -301,7 +303,7 @@ def enter_table(slot: Slot, node: int) -> None:
 def rehash(forest: Forest, first: int, last: int) -> None:
     """Fill the empty hash tables of some slots with the nodes that there are."""
     for s in range(first, last):
-        slot = slot_of(forest, s)
+        slot = slot_of(forest, s, s)
         for node in range(slot.registers[NODES]):
             enter_table(slot, node)
 
@@ -311,7 +313,12 @@ def bytes_a_node(forest: Forest) -> int:
     return 8 * forest.vector.shape[2] + 24 * forest.v.shape[2] + 42 + 16
 
 
+def bytes_an_edge(forest: Forest) -> int:
+    """Memory of an edge."""
+    return 8 * forest.v.shape[2] + 28
+
+
 def bytes_used(forest: Forest) -> int:
     """Memory of all nodes and edges that there are."""
-    edge = 8 * forest.v.shape[2] + 28
-    return int(forest.registers[:, NODES].sum()) * bytes_a_node(forest) + int(forest.registers[:, EDGES].sum()) * edge
+    nodes, edges = int(forest.registers[:, NODES].sum()), int(forest.registers[:, EDGES].sum())
+    return nodes * bytes_a_node(forest) + edges * bytes_an_edge(forest)

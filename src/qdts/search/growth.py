@@ -70,7 +70,8 @@ def new_node(slot: Slot, settings: Settings, kind: int, vector: Ints, owner: int
     slot.total[node] = 0
     slot.mixed[node] = 0
     slot.spawned[node] = NONE
-    enter_table(slot, node)
+    if kind == ACT and owner != NONE:
+        enter_table(slot, node)
     return node
 
 
@@ -109,7 +110,7 @@ def sample_node(slot: Slot, settings: Settings, view: Ints, hole: int, pending: 
     return node
 
 
-@kernel()
+@kernel(inline=True)
 def arrive(game: Any, rules: Ints, slot: Slot, settings: Settings, world: Ints, tree: int) -> int:
     """The node for a world in a tree. The world may be changed."""
     mover = game.mover(rules, world)
@@ -135,7 +136,7 @@ def arrive(game: Any, rules: Ints, slot: Slot, settings: Settings, world: Ints, 
     return node
 
 
-@kernel()
+@kernel(inline=True)
 def child_of(game: Any, rules: Ints, slot: Slot, settings: Settings, node: int, e: int) -> int:
     """The child of a node's e-th edge, made if it is missing; CAPPED or NO_ROOM if it can't be."""
     at = slot.first[node] + e
@@ -196,7 +197,7 @@ def spawned_root(game: Any, rules: Ints, slot: Slot, settings: Settings, node: i
     return root
 
 
-@kernel()
+@kernel(inline=True)
 def list_choices(game: Any, rules: Ints, slot: Slot, node: int) -> int:
     """Give a node its edges, with what the rules say of them as priors in `answer_prior`; say how that went."""
     r = slot.registers

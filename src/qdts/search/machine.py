@@ -55,6 +55,7 @@ from qdts.search.forest import (
 from qdts.search.growth import CAPPED, LISTED, NO_ROOM, child_of, list_choices, spawned_root
 from qdts.search.items import DRAWN, HIGH, LOW
 from qdts.search.luck import take_off, write_act_luck, write_opponent_luck, write_route_luck, write_sample_luck
+from qdts.search.prefetch import fetch_ahead
 from qdts.search.selection import select
 from qdts.search.settings import Settings, SettingsType
 
@@ -117,7 +118,7 @@ def arrive_at(slot: Slot, settings: Settings) -> None:
         r[PHASE] = CHOOSE
 
 
-@kernel()
+@kernel(inline=True)
 def ask(game: Any, playout: Any, rules: Ints, slot: Slot, settings: Settings, book: OpenBook, evaluator: int) -> int:
     """List the choices of the node at hand and have it evaluated."""
     r = slot.registers
@@ -146,7 +147,7 @@ def asker(slot: Slot, settings: Settings, node: int) -> int:
     return 0 if slot.kind[node] == CHANCE else slot.actor[node]
 
 
-@kernel()
+@kernel(inline=True)
 def absorb(slot: Slot, settings: Settings) -> None:
     """Take in the answer for the node at hand: V, V_c, the prior, and its first Q."""
     r = slot.registers
@@ -356,7 +357,7 @@ def back(slot: Slot, settings: Settings) -> None:
             choose_for(slot, slot.stack[2 * top + 1])
 
 
-@kernel()
+@kernel(inline=True)
 def run(
     game: Any, playout: Any, rules: Ints, slot: Slot, settings: Settings, book: OpenBook, evaluator: int, quota: int
 ) -> int:
@@ -410,5 +411,7 @@ def advance(
     """Run the slots from `first` up to `last`, each until it stops; `quota` is the most visits that one makes."""
     opened = open_book(book)
     for s in range(first, last):
-        slot = slot_of(forest, s)
+        slot = slot_of(forest, s, first)
+        if evaluator == OUTSIDE:
+            fetch_ahead(forest, s, last)
         slot.registers[STATUS] = run(game, playout, element(rules, 0), slot, settings, opened, evaluator, quota)

@@ -108,15 +108,22 @@ def move_node(slot: Slot, source: int, to: int, number: Ints32, place: Ints32) -
 @kernel(types.void(ForestType, SettingsType, int64, int64[::1], int64))
 def plant(forest: Forest, settings: Settings, s: int, view: Ints, player: int) -> None:
     """Begin a search in a slot, whatever was there; only its random stream goes on."""
-    slot = slot_of(forest, s)
+    slot = slot_of(forest, s, s)
     clear(slot)
     new_node(slot, settings, ACT, element(view, 0), player if settings.hidden else NONE, player, NONE)
+
+
+@kernel(types.void(ForestType, SettingsType, int64[:, ::1], int64[::1]))
+def plant_all(forest: Forest, settings: Settings, views: Ints, players: Ints) -> None:
+    """The same in every slot."""
+    for s in range(len(players)):
+        plant(forest, settings, s, views[s], players[s])
 
 
 @kernel(int64(ForestType, int64, int64[::1]))
 def find_view(forest: Forest, s: int, view: Ints) -> int:
     """The ACT node of a view in the tree of a search's root, or NONE."""
-    slot = slot_of(forest, s)
+    slot = slot_of(forest, s, s)
     return slot.table[place_of(slot, element(view, 0), ROOT)] - 1
 
 
@@ -127,7 +134,7 @@ def prune(forest: Forest, settings: Settings, s: int, root: int) -> bool:
     Statistics stay as they are. The slot's visits become the choices made at the new root; what was evaluated and
     touched since the search began goes on counting. `guide` holds the noise of the new root.
     """
-    slot = slot_of(forest, s)
+    slot = slot_of(forest, s, s)
     r = slot.registers
     number, place = np.full(r[NODES], NONE, np.int32), np.full(r[EDGES], NONE, np.int32)
     reach(slot, root, number, np.empty(r[NODES], np.int32))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numba import boolean, int64
 
 from qdts.errors import InputError
 from qdts.games.game import Game
-from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL
-from qdts.kernels import Ints
+from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL, KernelsType, RulesType
+from qdts.kernels import Ints, kernel
+from qdts.pointers import element
 from qdts.solving.policy import game_tree
 from qdts.solving.tree import NONE, TooLargeError, find_views
 
@@ -33,8 +36,33 @@ def verify_roots(
         raise InputError(f"threads={threads} is not possible for a search, expected at least 1")
     if not len(views) == len(players) == len(seeds):
         raise InputError(f"{len(views)} views, {len(players)} players, {len(seeds)} seeds: expected as many of each")
-    for view, player in zip(views, players, strict=True):
-        verify_root(game, view, player)
+    if len(views) and not _are_roots(game, views, players):
+        for view, player in zip(views, players, strict=True):
+            verify_root(game, view, player)
+
+
+def _are_roots(game: Game, views: Sequence[Ints], players: Sequence[int]) -> bool:
+    """Whether all of many views are in order; if one is not, `verify_root` says which and why."""
+    if not all(v.dtype == np.int64 and v.shape == (game.world_size,) for v in views):
+        return False
+    rows, seats = np.array(views), np.array(players, np.int64)
+    if not game.layout.holds(rows) or seats.min() < 0 or seats.max() >= game.players:
+        return False
+    return bool(are_views(game.kernels, game.rules, rows, seats, np.zeros(game.world_size, np.int64)))
+
+
+@kernel(boolean(KernelsType, RulesType, int64[:, ::1], int64[::1], int64[::1]))
+def are_views(game: Any, rules: Ints, views: Ints, players: Ints, scratch: Ints) -> bool:
+    """Whether each vector shows what its player may know, and he is to move."""
+    fit = True
+    for s in range(len(players)):
+        for i in range(len(scratch)):
+            scratch[i] = views[s, i]
+        game.redact(element(rules, 0), element(scratch, 0), players[s])
+        fit &= game.mover(element(rules, 0), element(views, s * len(scratch))) == players[s]
+        for i in range(len(scratch)):
+            fit &= scratch[i] == views[s, i]
+    return fit
 
 
 def verify_root(game: Game, view: Ints, player: int) -> None:

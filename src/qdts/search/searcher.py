@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from qdts.search.answers import ASK as OUTSIDE
 from qdts.search.beliefs import with_belief
 from qdts.search.book import empty_book
 from qdts.search.decision import decide
-from qdts.search.evaluator import ACT, KINDS, SAMPLE, Answer, Evaluator, Query
+from qdts.search.evaluator import KINDS, BatchEvaluator, Evaluator
 from qdts.search.evaluators import Compiled, no_entry, no_playout
 from qdts.search.fit import verify_belief
 from qdts.search.forest import (
@@ -35,12 +36,14 @@ from qdts.search.forest import (
     Forest,
     allocate,
     bytes_a_node,
+    bytes_an_edge,
     carry_over,
     width,
 )
-from qdts.search.machine import ASK, DONE, FAULTY, GROW, LOST, PARKED, advance
+from qdts.search.machine import ASK, DONE, FAULTY, GO_ON, GROW, LOST, PARKED, advance
 from qdts.search.options import Options
-from qdts.search.pruning import find_view, plant, prune
+from qdts.search.pruning import find_view, plant, plant_all, prune
+from qdts.search.requests import OneByOne, Requests
 from qdts.search.result import Result
 from qdts.search.roots import verify_root, verify_roots, verify_visits
 from qdts.search.settings import settings_of
@@ -49,7 +52,6 @@ QUOTA = 256
 """Visits that a slot makes between two looks at progress and Ctrl-C."""
 RANGES = 4
 """Ranges of slots for each thread: more than one, since slots differ in what they take, and threads in their speed."""
-SUM_TOLERANCE = 1e-6
 NODES_A_VISIT = 8
 """Nodes that a slot gets room for beforehand for each visit: more than most searches make."""
 RESERVED_BYTES = 1 << 29
@@ -68,7 +70,7 @@ class Searcher:
     ) -> None:  # fmt: skip
         if options.machine != "forest":
             raise InputError(f"machine={options.machine} is not possible here, expected forest")
-        if isinstance(evaluator, Compiled) and evaluator.game.spec != game.spec:
+        if isinstance(evaluator, Compiled | BatchEvaluator) and evaluator.game.spec != game.spec:
             raise InputError(f"the evaluator is for {evaluator.game.spec}, expected one for {game.spec}")
         verify_belief(options)
         evaluator = with_belief(game, evaluator, options.belief)
@@ -81,6 +83,7 @@ class Searcher:
         self._settings = settings_of(game, options)
         self._book = evaluator.book if isinstance(evaluator, Compiled) else empty_book()
         self._number = evaluator.number if isinstance(evaluator, Compiled) else OUTSIDE
+        self._outside = evaluator if isinstance(evaluator, BatchEvaluator) else OneByOne(game, evaluator)
         self._playout = evaluator.playout if isinstance(evaluator, Compiled) else no_playout()
         self._reserves = first_nodes is None
         nodes = min(first_nodes or 1, options.max_nodes)
@@ -90,16 +93,31 @@ class Searcher:
     def _allocate(self, slots: int, nodes: int, edges: int, depth: int = 64) -> Forest:
         return allocate(self.game, slots, nodes, edges, depth, routes=self.options.ball == "route")
 
+    def restart(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> None:
+        """Begin anew in every slot, in the memory that is there."""
+        if len(views) != len(self.forest.registers):
+            raise InputError(f"{len(views)} views, expected one for each of {len(self.forest.registers)} slots")
+        verify_roots(self.game, views, players, seeds, self.threads)
+        self._plant(views, players, seeds)
+
     def _plant(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> None:
-        for s, (view, player, seed) in enumerate(zip(views, players, seeds, strict=True)):
-            self.forest.state[s] = seeded(seed)
-            plant(self.forest, self._settings, s, np.ascontiguousarray(view, np.int64), player)
-            self._draw_noise(s, view)
+        self.forest.state[:] = np.reshape([seeded(seed) for seed in seeds], (-1, 1))
+        rows = np.array(views, np.int64).reshape(-1, self.game.world_size)
+        plant_all(self.forest, self._settings, rows, np.array(players, np.int64))
+        self.forest.guide[:] = -1.0
+        if self._has_noise:
+            for s, view in enumerate(views):
+                self._draw_noise(s, view)
+
+    @property
+    def _has_noise(self) -> bool:
+        """Whether P' of the root is not P."""
+        return self.options.noise > 0.0 or self.options.prior_temperature != 1.0
 
     def _draw_noise(self, s: int, root: Ints) -> None:
         """Noise for P' of the root of slot s, from the state of its stream; -1 where there is no P'."""
         self.forest.guide[s] = -1.0
-        if self.options.noise > 0.0 or self.options.prior_temperature != 1.0:
+        if self._has_noise:
             alpha = [self.options.noise_alpha] * len(self.game.legal(root))
             self.forest.guide[s, : len(alpha)] = np.random.default_rng(self.forest.state[s]).dirichlet(alpha)
 
@@ -110,35 +128,66 @@ class Searcher:
             self._reserve(visits)
         registers = self.forest.registers
         registers[:, TARGET] = registers[:, VISITS] + visits
-        while True:
-            self._on_threads(self._advance)
-            registers = self.forest.registers
-            if report is not None:
-                report(int(registers[:, VISITS].sum()))
-            status = registers[:, STATUS]
-            if (status == DONE).all():
-                return
-            if (status == FAULTY).any():
-                s = int(np.argmax(status == FAULTY))
-                node = registers[s, CURRENT]
-                where = (
-                    f"the {KINDS[self.forest.kind[s, node]]} node {self.game.layout.write(self.forest.vector[s, node])}"
-                )
-                raise InputError(f"{self.game.spec}: the rules give no choice, or too many, at {where}")
-            if (status == LOST).any():
-                self._take_back(np.flatnonzero(status == LOST))
-                s = int(np.argmax(status == LOST))
-                node = registers[s, CURRENT]
-                raise no_entry(self.game, int(self.forest.kind[s, node]), self.forest.vector[s, node])
-            parked = np.flatnonzero(status == PARKED)
-            for i in range(len(parked)):
-                try:
-                    self._serve(int(parked[i]))
-                except BaseException:
-                    self._take_back(parked[i:])
-                    raise
-            if (status == GROW).any():
-                self._grow()
+        registers[:, STATUS] = GO_ON
+        slots = len(registers)
+        halves = self.threads > 1 and slots > 1 and self._number == OUTSIDE
+        cuts = [0, slots // 2, slots] if halves else [0, slots]
+        groups = [Requests(self.game, first, last) for first, last in pairwise(cuts)]
+        try:
+            with ThreadPoolExecutor(self.threads) as pool:
+                while not self._is_over(report):
+                    self._turn(pool, groups[0], groups[-1])
+                    groups.reverse()
+        except BaseException:
+            self._take_back(np.flatnonzero(np.isin(self.forest.registers[:, STATUS], (PARKED, LOST))))
+            raise
+
+    def _turn(self, pool: ThreadPoolExecutor, running: Requests, asking: Requests) -> None:
+        """Run the machine on some slots, and have answered what some ask: others meanwhile, or the same afterwards."""
+        apart = running is not asking
+        first, last, threads = running.first, running.last, self.threads - apart
+        if threads == 1 and not apart:
+            self._advance(first, last)
+        else:
+            cuts = [first + (last - first) * t // threads for t in range(threads + 1)]
+            jobs = [pool.submit(self._advance, *cut) for cut in pairwise(cuts)]
+            try:
+                if apart:
+                    self._answer(asking)
+            finally:
+                for job in jobs:
+                    job.result()
+        if not apart:
+            self._answer(asking)
+
+    def _advance(self, first: int, last: int) -> None:
+        advance(
+            self.game.kernels, self._playout, self.game.rules, self.forest, self._settings, self._book, self._number,
+            first, last, QUOTA,
+        )  # fmt: skip
+
+    def _answer(self, requests: Requests) -> None:
+        """Have the nodes that slots are parked at evaluated outside."""
+        requests.gather(self.forest, self._settings)
+        if requests.count:
+            self._outside.answer_batch(requests.queries, requests.answers)
+            requests.scatter(self.forest)
+
+    def _is_over(self, report: Report | None) -> bool:
+        """Whether all visits are made; slots that need room get it."""
+        registers = self.forest.registers
+        status = registers[:, STATUS]
+        if report is not None:
+            report(int(registers[:, VISITS].sum()))
+        for s in np.flatnonzero((status == FAULTY) | (status == LOST))[:1]:
+            kind, vector = int(self.forest.kind[s, registers[s, CURRENT]]), self.forest.vector[s, registers[s, CURRENT]]
+            if status[s] == LOST:
+                raise no_entry(self.game, kind, vector)
+            where = f"the {KINDS[kind]} node {self.game.layout.write(vector)}"
+            raise InputError(f"{self.game.spec}: the rules give no choice, or too many, at {where}")
+        if (status == GROW).any():
+            self._grow()
+        return bool((status == DONE).all())
 
     def keep(self, s: int, view: Ints) -> bool:
         """Go on in slot s from a later view of its player, at his turn; whether the search had been there.
@@ -200,19 +249,18 @@ class Searcher:
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(work, cuts[:-1], cuts[1:]))
 
-    def _advance(self, first: int, last: int) -> None:
-        advance(
-            self.game.kernels, self._playout, self.game.rules, self.forest, self._settings, self._book, self._number,
-            first, last, QUOTA,
-        )  # fmt: skip
-
     def _reserve(self, visits: int) -> None:
-        """Make room for what so many visits will probably need, so that trees need not be carried over as they grow."""
+        """Make room for what so many visits will probably need, so that trees need not be carried over as they grow.
+
+        In an open game a visit makes one node, as a rule, and a node has as many edges as the game has actions.
+        """
         f = self.forest
-        most = RESERVED_BYTES // (max(1, len(f.registers)) * bytes_a_node(f))
-        nodes = min(int(f.registers[:, NODES].max(initial=0)) + NODES_A_VISIT * visits, most, self.options.max_nodes)
+        nodes_a_visit, edges = (NODES_A_VISIT, 3) if self.game.hidden else (1, width(self.game))
+        most = RESERVED_BYTES // (max(1, len(f.registers)) * (bytes_a_node(f) + edges * bytes_an_edge(f)))
+        wanted = int(f.registers[:, NODES].max(initial=0)) + nodes_a_visit * visits + 1
+        nodes = min(wanted, most, self.options.max_nodes)
         if nodes > f.kind.shape[1]:
-            self._enlarge(nodes, max(3 * nodes + width(self.game), f.choice.shape[1]), f.stack.shape[1])
+            self._enlarge(nodes, max(edges * nodes + width(self.game), f.choice.shape[1]), f.stack.shape[1])
 
     def _grow(self) -> None:
         f = self.forest
@@ -229,27 +277,6 @@ class Searcher:
         self._on_threads(lambda first, last: carry_over(small, large, first, last))
         self.forest = large
 
-    def _serve(self, s: int) -> None:
-        """Have the node that a slot is parked at evaluated outside."""
-        f = self.forest
-        node = int(f.registers[s, CURRENT])
-        first, count = int(f.first[s, node]), int(f.degree[s, node])
-        query = Query(
-            kind=int(f.kind[s, node]),
-            vector=f.vector[s, node].copy(),
-            player=self._player(s, node),
-            pending=int(f.pending[s, node]),
-            hole=int(f.hole[s, node]),
-            choices=f.choice[s, first : first + count].astype(np.int64),
-            weights=f.answer_prior[s, :count].copy(),
-        )
-        answer = self.evaluator.answer(query, f.state[s])
-        self._verify(query, answer)
-        f.answer_value[s] = answer.value
-        f.answer_children[s, :count] = answer.child_values
-        if query.kind in (ACT, SAMPLE):
-            f.answer_prior[s, :count] = answer.prior
-
     def _take_back(self, slots: NDArray[np.intp]) -> None:
         """What these slots have asked is as if they had not, so that the search can go on after an error."""
         f = self.forest
@@ -260,23 +287,14 @@ class Searcher:
             f.registers[s, PHASE] = ASK
             f.first[s, node], f.degree[s, node] = NONE, 0
 
-    def _player(self, s: int, node: int) -> int:
-        owner, actor = int(self.forest.owner[s, node]), int(self.forest.actor[s, node])
-        return owner if self.game.hidden else max(actor, 0)
-
-    def _verify(self, query: Query, answer: Answer) -> None:
-        size, count = self.forest.v.shape[2], len(query.choices)
-        where = f"the {KINDS[query.kind]} node {self.game.layout.write(query.vector)}"
-        shapes = (np.shape(answer.value), np.shape(answer.child_values), np.shape(answer.prior))
-        if shapes != ((size,), (count, size), (count,)):
-            raise InputError(
-                f"the evaluator's answer at {where} has shapes {shapes}, expected {((size,), (count, size), (count,))}"
-            )
-        if not all(np.isfinite(x).all() for x in answer):
-            raise InputError(f"the evaluator's answer at {where} holds a number that is not finite: {answer}")
-        total = float(np.sum(answer.prior))
-        if query.kind in (ACT, SAMPLE) and ((np.asarray(answer.prior) < 0).any() or abs(total - 1) > SUM_TOLERANCE):
-            raise InputError(f"the evaluator's distribution at {where} is {answer.prior}, expected one that sums to 1")
+    def root_visits(self) -> tuple[Ints, Ints]:
+        """The actions of every slot's root, and how often each was chosen; NONE and 0 beyond a root's actions."""
+        f = self.forest
+        columns = np.arange(width(self.game))
+        there = columns < f.degree[:, ROOT, None]
+        edges = np.where(there, f.first[:, ROOT, None] + columns, 0)
+        actions = np.where(there, np.take_along_axis(f.choice, edges, 1), NONE)
+        return actions.astype(np.int64), np.where(there, np.take_along_axis(f.n, edges, 1), 0).astype(np.int64)
 
     def result(self, s: int) -> Result:
         """What slot s found at its root."""

@@ -8,6 +8,7 @@ from numba import float64, int64, types
 
 from qdts.games import defaults
 from qdts.games.game import Game
+from qdts.kernels import declare
 from qdts.search.choices import Backup, Ball, Estimate, Form, LuckBase, LuckChild, Select, Unvisited
 from qdts.search.options import Options
 
@@ -69,6 +70,7 @@ _INTS = (
     "max_nodes",
 )
 SettingsType = types.NamedTuple([int64 if f in _INTS else float64 for f in Settings._fields], Settings)
+declare(Settings, SettingsType)
 TIE = 1e-9
 
 
