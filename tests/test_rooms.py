@@ -16,6 +16,7 @@ ORDER = [
     {"games"},
     {"solving"},
     {"search"},
+    {"nets"},
     {"play"},
     {"testing"},
     {"cli", "openspiel", "__main__", "__init__"},
@@ -23,6 +24,8 @@ ORDER = [
 """Each room may import from those before it, and from itself; what faces the user comes last."""
 
 FILES = sorted(PACKAGE.rglob("*.py"))
+TORCH_TOO = {"cli/network_races"}
+"""Outside of the networks' room: a race that sets the number of threads."""
 UNSAFE = {"pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 
 
@@ -65,6 +68,12 @@ def test_a_room_imports_only_from_rooms_before_it(file: Path) -> None:
 @pytest.mark.parametrize("file", FILES, ids=name_of)
 def test_nothing_reads_files_that_can_run_code(file: Path) -> None:
     assert not UNSAFE & {module.partition(".")[0] for module in imports(file)}
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
+def test_only_networks_need_torch(file: Path) -> None:
+    if name_of(file).partition("/")[0] != "nets":
+        assert "torch" not in {module.partition(".")[0] for module in imports(file)} or name_of(file) in TORCH_TOO
 
 
 def only_exports(node: ast.stmt) -> bool:

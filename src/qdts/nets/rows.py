@@ -1,0 +1,197 @@
+"""Queries as rows of numbers for a network, and rows of a network's numbers as answers.
+
+Input of the model of P, V and V_c, from the point of view of the player who asks:
+
+    open game       features of the vector
+    hidden game     features of the vector, the kind of node (one of 4), the pending action (one of A, or none)
+
+Input of the model of H: features of the vector, and the hole that is filled next (one of W).
+
+Output of the model of P, V and V_c, with A actions, O outcomes, X values of holes and R values of a node:
+
+    [0, A)                      logits of P
+    [A, A + R)                  V
+    [A + R, A + R (2 + …))      V_c of each action, outcome and value, if the model has it; else V_c is V
+
+A value x stands for the return (max + min) / 2 + S x, held to the bounds of returns. R is 1 in a game that hides
+something (the owner's value) and in an open zero-sum game of two (the value of the player who asks; the other's is
+the opposite); else it is the number of players, whoever asks first, the others after him in turn.
+
+    P(a) ∝ exp(logit(a)) over the legal actions
+    H(x) ∝ weight(x) · exp(logit(x)) over the values that the hole may hold, with the weights of the rules
+
+so that a model of H that says nothing (all logits equal) is as good as the rules.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import float32, float64, int64, types
+
+from qdts.games.game import Game
+from qdts.games.interface import SIGNATURES, RulesType
+from qdts.kernels import Ints, Reals32, declare, kernel
+from qdts.pointers import element
+from qdts.search.evaluator import ACT, CHANCE, NOTHING, SAMPLE, Answers, AnswersType, Queries, QueriesType
+from qdts.search.settings import scale_of
+
+
+class Shape(NamedTuple):
+    """What the rows of a game's networks are made of."""
+
+    features: int
+    hidden: int
+    """1 if the game hides something: then kind and pending action are inputs."""
+    actions: int  # A
+    outcomes: int  # O
+    values: int  # X
+    slots: int  # W
+    returns: int  # R
+    players: int
+    child_values: int
+    """1 if the model has V_c."""
+    middle: float
+    """(max + min) / 2 of returns."""
+    scale: float
+    """S"""
+
+    @property
+    def inputs(self) -> int:
+        """Columns of the model of P, V and V_c."""
+        return self.features + self.hidden * (4 + self.actions)
+
+    @property
+    def outputs(self) -> int:
+        """Its numbers."""
+        children = self.child_values * (self.actions + self.outcomes + self.values)
+        return self.actions + self.returns * (1 + children)
+
+    @property
+    def belief_inputs(self) -> int:
+        """Columns of the model of H."""
+        return self.features + self.slots
+
+
+FeaturesType = types.FunctionType(SIGNATURES["features"])
+ShapeType = types.NamedTuple([int64] * 9 + [float64] * 2, Shape)
+declare(Shape, ShapeType)
+
+
+def shape_of(game: Game, *, child_values: bool = True) -> Shape:
+    """The rows of a game's networks."""
+    one = game.hidden or (game.zero_sum and game.players == 2)
+    return Shape(
+        features=game.num_features,
+        hidden=int(game.hidden),
+        actions=game.num_actions,
+        outcomes=game.num_outcomes,
+        values=game.num_values,
+        slots=game.world_size,
+        returns=1 if one else game.players,
+        players=game.players,
+        child_values=int(child_values),
+        middle=(game.max_return + game.min_return) / 2,
+        scale=scale_of(game),
+    )
+
+
+@kernel(int64(FeaturesType, RulesType, ShapeType, QueriesType, int64[::1], int64, float32[:, ::1], float32[:, ::1]))
+def encode(
+    features: Any,
+    rules: Ints,
+    shape: Shape,
+    queries: Queries,
+    asked: Ints,
+    count: int,
+    inputs: Reals32,
+    beliefs: Reals32,
+) -> int:
+    """Write the inputs of the queries that are asked: all of them, and again for H those at SAMPLE nodes; how many.
+
+    Rows that are there already for other queries may be beyond these; nobody reads what comes of them.
+    """
+    size, samples = queries.vector.shape[1], 0
+    for row in range(count):
+        q = asked[row]
+        features(
+            element(rules, 0), element(queries.vector, q * size), queries.player[q],
+            element(inputs, row * inputs.shape[1]),
+        )  # fmt: skip
+        if shape.hidden == 0:
+            continue
+        for i in range(shape.features, inputs.shape[1]):
+            inputs[row, i] = 0.0
+        inputs[row, shape.features + queries.kind[q]] = 1.0
+        if queries.pending[q] != NOTHING:
+            inputs[row, shape.features + 4 + queries.pending[q]] = 1.0
+        if queries.kind[q] == SAMPLE:
+            for i in range(shape.features):
+                beliefs[samples, i] = inputs[row, i]
+            for i in range(shape.slots):
+                beliefs[samples, shape.features + i] = 1.0 if i == queries.hole[q] else 0.0
+            samples += 1
+    return samples
+
+
+@kernel(inline=True)
+def seat(shape: Shape, player: int, k: int) -> int:
+    """Where the value of player k is among those that a player is told: his own first."""
+    return 0 if shape.returns == 1 else (k - player + shape.players) % shape.players
+
+
+@kernel(inline=True)
+def worth(shape: Shape, number: float, sign: float) -> float:
+    """The return that a number of the network stands for, from the other side of a zero-sum game if sign is −1."""
+    return shape.middle + sign * shape.scale * min(1.0, max(-1.0, number))
+
+
+@kernel()
+def write_softmax(weighted: bool, queries: Queries, q: int, logits: Reals32, row: int, answers: Answers) -> None:
+    """The prior over a query's choices: ∝ exp(logit), times the rules' weight if `weighted`."""
+    count, top, total = queries.degree[q], -np.inf, 0.0
+    for i in range(count):
+        top = max(top, logits[row, queries.choices[q, i]])
+    for i in range(count):
+        p = np.exp(np.float64(logits[row, queries.choices[q, i]]) - top)
+        if weighted:
+            p *= queries.weights[q, i]
+        answers.prior[q, i] = p
+        total += p
+    for i in range(count):
+        answers.prior[q, i] /= total
+
+
+@kernel(types.void(ShapeType, QueriesType, int64[::1], int64, float32[:, ::1], float32[:, ::1], AnswersType))
+def decode(
+    shape: Shape, queries: Queries, asked: Ints, count: int, outputs: Reals32, beliefs: Reals32, answers: Answers
+) -> None:
+    """Write the answers to the queries that were asked."""
+    samples = 0
+    for row in range(count):
+        q = asked[row]
+        player, kind = queries.player[q], queries.kind[q]
+        first = shape.actions + shape.returns
+        if kind == CHANCE:
+            first += shape.actions * shape.returns
+        elif kind == SAMPLE:
+            first += (shape.actions + shape.outcomes) * shape.returns
+        for k in range(answers.value.shape[1]):
+            sign = -1.0 if shape.returns == 1 and shape.hidden == 0 and k != player else 1.0
+            at = seat(shape, player, k)
+            answers.value[q, k] = worth(shape, outputs[row, shape.actions + at], sign)
+            for i in range(queries.degree[q]):
+                if shape.child_values:
+                    column = first + queries.choices[q, i] * shape.returns + at
+                    answers.children[q, i, k] = worth(shape, outputs[row, column], sign)
+                else:
+                    answers.children[q, i, k] = answers.value[q, k]
+        if kind == ACT:
+            write_softmax(False, queries, q, outputs, row, answers)
+        elif kind == SAMPLE:
+            write_softmax(True, queries, q, beliefs, samples, answers)
+            samples += 1
+        else:
+            for i in range(queries.degree[q]):
+                answers.prior[q, i] = queries.weights[q, i]
