@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from qdts.cli import contestants, main, progress, races, search_races
+from qdts.cli import contestants, main, network_races, progress, races, search_races
 from qdts.cli.progress import Display
 from qdts.cli.strategy import first_rows
 from qdts.games import Game
@@ -60,7 +60,7 @@ def run_text(capsys: Output, *arguments: str) -> str:
 def test_help_and_import_load_nothing_heavy() -> None:
     code = (
         "import sys, qdts; from qdts.cli import main; main(['--help']);"
-        "print({'numpy', 'numba', 'scipy', 'matplotlib'} & {*sys.modules})"
+        "print({'numpy', 'numba', 'scipy', 'matplotlib', 'torch'} & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "set()"
@@ -477,6 +477,26 @@ def test_bench_of_a_search_with_options(capsys: Output, monkeypatch: pytest.Monk
     assert main(arguments) == 0
     assert "table evaluator" in json.loads(capsys.readouterr().out)["rows"][0]["network"]
     assert built == ["kuhn_poker", "leduc_poker", "kuhn_poker"]
+
+
+def test_bench_with_a_network(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours is measured; the row says what to install for the others."""
+    monkeypatch.setattr(network_races, "has", lambda package: package == "torch")
+    monkeypatch.setattr(network_races, "SLOTS", 8)
+    monkeypatch.setattr(network_races, "LARGE", (8, 2))
+    monkeypatch.setattr(races, "TURN_SECONDS", 0.001)
+    assert main(["bench", "search", "--network", "--repeats", "1", "--json"]) == 0
+    speed, share = json.loads(capsys.readouterr().out)["rows"]
+    ours, *others = speed["entries"]
+    assert (ours["who"], speed["simulations"], speed["threads"]) == ("qdts", 32, 1)
+    assert ours["figure"] > 0
+    assert speed["network"] == "1 hidden layer of 64 units, float32"
+    assert [o["who"] for o in others] == ["mctx MuZero", "mctx Gumbel"]
+    assert all(o["figure"] is None and o["note"] == "not installed: pip install mctx" for o in others)
+    assert 0 < share["entries"][0]["figure"] < 100
+    monkeypatch.setattr(network_races, "has", lambda _: False)
+    assert main(["bench", "search", "--network"]) == 2
+    assert "pip install 'qdts[nets]'" in " ".join(capsys.readouterr().err.split())
 
 
 def test_bench_ratios() -> None:

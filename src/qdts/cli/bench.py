@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qdts.cli.output import console, number, print_json
+from qdts.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +28,8 @@ GAMES_EXAMPLES = """[bold]Examples[/]
 
 SEARCH_EXAMPLES = """[bold]Examples[/]
   qdts bench search
-  qdts bench search --game leduc_poker --search ismcts --json"""
+  qdts bench search --game leduc_poker --search ismcts --json
+  qdts bench search --network"""
 
 app = typer.Typer(help="Measure speed, side by side with others.")
 
@@ -78,12 +80,19 @@ def search(
     name: Annotated[
         str | None, typer.Option("--search", help="Only this search; with options in brackets: ismcts\\[c=1].")
     ] = None,
+    network: Annotated[bool, typer.Option("--network", help="Searches that ask a network, beside mctx's.")] = False,
     repeats: Annotated[int, typer.Option(min=1, help="Turns of each contestant; the median counts.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Searching: qdts and OpenSpiel's C++ bots on one thread, taking turns."""
+    """Searching: qdts and OpenSpiel's C++ bots, or with --network mctx, on one thread, taking turns."""
 
     def rows() -> Rows:
+        if network:
+            from qdts.cli import network_races
+
+            if game is not None or name is not None:
+                raise InputError("--network has one game and one search, expected neither --game nor --search")
+            return network_races.rows(repeats)
         from qdts.cli import search_races
 
         return search_races.rows(repeats, game, name)

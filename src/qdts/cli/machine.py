@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("qdts", "numba", "numpy", "LiteEFG", "open_spiel")
+PACKAGES = ("qdts", "numba", "numpy", "LiteEFG", "open_spiel", "torch", "mctx", "jax")
 
 
 def machine() -> dict[str, Any]:
