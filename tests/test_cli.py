@@ -486,11 +486,12 @@ def test_bench_with_a_network(capsys: Output, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(network_races, "LARGE", (8, 2))
     monkeypatch.setattr(races, "TURN_SECONDS", 0.001)
     assert main(["bench", "search", "--network", "--repeats", "1", "--json"]) == 0
-    speed, share = json.loads(capsys.readouterr().out)["rows"]
+    speed, other, share = json.loads(capsys.readouterr().out)["rows"]
     ours, *others = speed["entries"]
     assert (ours["who"], speed["simulations"], speed["threads"]) == ("qdts", 32, 1)
     assert ours["figure"] > 0
-    assert speed["network"] == "1 hidden layer of 64 units, float32"
+    assert speed["network"] == "1 hidden layer of 64 units, float32, weights as torch draws them"
+    assert other["network"] != speed["network"]
     assert [o["who"] for o in others] == ["mctx MuZero", "mctx Gumbel"]
     assert all(o["figure"] is None and o["note"] == "not installed: pip install mctx" for o in others)
     assert 0 < share["entries"][0]["figure"] < 100

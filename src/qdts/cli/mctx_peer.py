@@ -66,8 +66,12 @@ def boards(game: Game, worlds: list[Ints]) -> Board:
 
 def full(board: Board) -> Any:
     """Which columns are full. bool[N, 7]"""
-    taken = board.own | board.other
-    return ((taken[:, None, :] & TOP) != 0).any(-1)
+    return meets(board.own | board.other, TOP)
+
+
+def meets(cells: Any, others: Any) -> Any:
+    """Which of some sets each of many sets of cells has a cell in common with. bool[N, the others]"""
+    return (cells[:, :1] & others[:, 0] | cells[:, 1:] & others[:, 1]) != 0
 
 
 def has_line(cells: Any) -> Any:
@@ -80,7 +84,8 @@ def has_line(cells: Any) -> Any:
     found = False
     for step in (1, HIGH - 1, HIGH, HIGH + 1):
         pairs = cells & shifted(cells, step)
-        found = found | ((pairs & shifted(pairs, 2 * step)) != 0).any(-1)
+        fours = pairs & shifted(pairs, 2 * step)
+        found = found | ((fours[:, 0] | fours[:, 1]) != 0)
     return found
 
 
@@ -108,7 +113,7 @@ def features(board: Board) -> Any:
     """The same as our game's. float32[N, 126]"""
     import jax.numpy as jnp
 
-    planes = [((cells[:, None, :] & CELLS) != 0).any(-1) for cells in (board.own, board.other)]
+    planes = [meets(board.own, CELLS), meets(board.other, CELLS)]
     first = jnp.broadcast_to(board.first[:, None], planes[0].shape)
     return jnp.concatenate([*planes, first], 1).astype(jnp.float32)
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -29,6 +31,8 @@ SLOTS = 1024
 SIMULATIONS = 32
 SMALL, LARGE = (64, 1), (256, 4)
 """Units and hidden layers."""
+WEIGHTS = ("weights as torch draws them", "normal weights, deviation 0.1, no biases")
+"""Two ways to draw a network: how deep searches go, and so how fast mctx is, depends on it."""
 WANTED = {"mctx MuZero": 2.0, "mctx Gumbel": 1.0}
 """How many times their speed ours should be."""
 WANTED_SHARE = 75.0
@@ -36,7 +40,7 @@ WANTED_SHARE = 75.0
 NOT_INSTALLED = "not installed: pip install mctx"
 CLOCK = (
     f"CPU time of whole searches, {SLOTS:,} at once, each from its root to its visits, in memory that is there; "
-    "without compiling, on both sides"
+    "all threads on one core; without compiling, on both sides"
 )
 
 
@@ -49,8 +53,27 @@ def rows(repeats: int) -> Iterator[tuple[str, Callable[[], Row]]]:
     """A row for each target."""
     if not has("torch"):
         raise InputError("networks need torch, which is not installed: pip install 'qdts[nets]'")
-    yield "a small network beside mctx", lambda: beside_mctx(repeats, SLOTS)
-    yield "the share of a large network", lambda: share(repeats, SLOTS)
+    with one_core():
+        for weights in WEIGHTS:
+            yield f"{weights} beside mctx", lambda weights=weights: beside_mctx(repeats, SLOTS, weights)  # type: ignore[misc]
+        yield "the share of a large network", lambda: share(repeats, SLOTS)
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Keep this process, and every thread that it starts, on one core where the system can.
+
+    jax splits work over threads whatever its flags say, and on two cores that costs it half of its speed by CPU time.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def positions(game: Game, count: int) -> list[Ints]:
@@ -68,7 +91,7 @@ def positions(game: Game, count: int) -> list[Ints]:
 class Race:
     """Our searches from some positions, and the network's layers for others."""
 
-    def __init__(self, units: int, layers: int, slots: int) -> None:
+    def __init__(self, units: int, layers: int, slots: int, weights: str = WEIGHTS[0]) -> None:
         import torch
 
         from qdts.nets.evaluator import Network
@@ -80,6 +103,9 @@ class Race:
         self.worlds = positions(self.game, slots)
         self.movers = [self.game.mover(world) for world in self.worlds]
         self.model = PolicyValue(self.game, width=units, layers=layers, child_values=False)
+        if weights != WEIGHTS[0]:
+            for p in self.model.parameters():
+                p.data.normal_(0.0, 0.1 if p.ndim > 1 else 0.0)
         evaluator = Network(self.game, self.model, batch=slots)
         self.searcher = Searcher(self.game, self.worlds, self.movers, named("puct", unvisited="fpu"), evaluator)
         self.seeds = itertools.count()
@@ -98,9 +124,9 @@ class Race:
         return [(w.T.copy(), b) for w, b in zip(numbers[::2], numbers[1::2], strict=True)]
 
 
-def beside_mctx(repeats: int, slots: int) -> SearchRow:
+def beside_mctx(repeats: int, slots: int, weights: str) -> SearchRow:
     """Simulations a second with the small network."""
-    ours = Race(*SMALL, slots)
+    ours = Race(*SMALL, slots, weights)
     total = SIMULATIONS * slots
     jobs: dict[str, Job] = {Ours.name: lambda: total / mean_seconds(ours.search)}
     if has("mctx"):
@@ -112,7 +138,7 @@ def beside_mctx(repeats: int, slots: int) -> SearchRow:
     raced = {entry.who: entry for entry in race(jobs, repeats)}
     entries = [raced.get(who, Entry(who, note=NOT_INSTALLED)) for who in (Ours.name, *POLICIES)]
     row = make_row("puct with a network", GAME, "", "simulations/s", CLOCK, entries, WANTED)
-    return _with_circumstances(row, SMALL, entries[0].figure)
+    return _with_circumstances(row, SMALL, weights, entries[0].figure)
 
 
 def share(repeats: int, slots: int) -> SearchRow:
@@ -140,10 +166,10 @@ def share(repeats: int, slots: int) -> SearchRow:
     target = Target(f"at least {WANTED_SHARE:g} % of the time in the network", met)
     clock = f"the clock on the wall over whole searches, {SLOTS:,} at once; the network's share of it"
     row = Row("the network's share", GAME, "", "% of the time", clock, (entry,), (target,))
-    return _with_circumstances(row, LARGE, None)
+    return _with_circumstances(row, LARGE, WEIGHTS[0], None)
 
 
-def _with_circumstances(row: Row, network: tuple[int, int], speed: float | None) -> SearchRow:
+def _with_circumstances(row: Row, network: tuple[int, int], weights: str, speed: float | None) -> SearchRow:
     units, layers = network
     hidden = "1 hidden layer" if layers == 1 else f"{layers} hidden layers"
     return SearchRow(
@@ -152,5 +178,5 @@ def _with_circumstances(row: Row, network: tuple[int, int], speed: float | None)
         visits_per_second=speed,
         state="positions after 0 to 7 random moves",
         simulations=SIMULATIONS,
-        network=f"{hidden} of {units} units, float32",
+        network=f"{hidden} of {units} units, float32, {weights}",
     )
