@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 COLOURS = ("#0b7285", "#e8590c", "#5f3dc4", "#2b8a3e", "#c2255c", "#1864ab", "#e67700", "#495057", "#862e9c", "#66a80f")
 STYLES = ("-", "--", "-.")
 """They change from line to line, so that two that lie on each other are both seen."""
+MANY = 10
+"""With more lines than this, only searches by name and the documents' form of the default are drawn."""
+ALWAYS = "qdts[decision=lcb]"
 GREY, DOTS = "#868e96", (0, (1, 2))
 """The policy without a search."""
 LEAST = 1e-4
@@ -33,7 +36,10 @@ def save_picture(rows: Sequence[Row], game: str, path: Path) -> None:
     from matplotlib.ticker import LogLocator
 
     of = best_rows(chosen(rows, game=game))
-    looks = dict(zip(searches_in(of), zip(cycle(COLOURS), cycle(STYLES)), strict=False))
+    searches = searches_in(of)
+    if len(searches) > MANY:
+        searches = [search for search in searches if "[" not in search or search == ALWAYS]
+    looks = dict(zip(searches, zip(cycle(COLOURS), cycle(STYLES)), strict=False))
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": game}):
         figure = Figure(figsize=(11, 6.4), layout="constrained")
         panels = figure.subplots(len(NOISES), len(POLICIES), sharex=True, sharey="col", squeeze=False)

@@ -31,7 +31,7 @@ import numpy as np
 from numba import float32, float64, int64, types
 
 from qdts.games.game import Game
-from qdts.games.interface import SIGNATURES, RulesType
+from qdts.games.interface import FeaturesType, RulesType
 from qdts.kernels import Ints, Reals32, declare, kernel
 from qdts.pointers import element
 from qdts.search.evaluator import ACT, CHANCE, NOTHING, SAMPLE, Answers, AnswersType, Queries, QueriesType
@@ -74,7 +74,6 @@ class Shape(NamedTuple):
         return self.features + self.slots
 
 
-FeaturesType = types.FunctionType(SIGNATURES["features"])
 ShapeType = types.NamedTuple([int64] * 9 + [float64] * 2, Shape)
 declare(Shape, ShapeType)
 
