@@ -150,7 +150,6 @@ def make_search(
         )
         return told, after
 
-    @jax.jit
     def search(layers: Any, key: Any, board: Board) -> Any:
         logits, value = evaluate(layers, board)
         root = mctx.RootFnOutput(prior_logits=logits, value=value, embedding=board)
@@ -160,5 +159,6 @@ def make_search(
         )  # fmt: skip
         return found.action_weights
 
+    compiled = jax.jit(search)
     start, parameters = boards(game, worlds), [(jnp.asarray(w), jnp.asarray(b)) for w, b in layers]
-    return lambda seed: search(parameters, jax.random.PRNGKey(seed), start).block_until_ready()
+    return lambda seed: compiled(parameters, jax.random.PRNGKey(seed), start).block_until_ready()
