@@ -14,6 +14,7 @@ from qdts.cli.summary import distance, panel, values
 from qdts.errors import InputError
 
 if TYPE_CHECKING:
+    from qdts.interrupt import Interrupt
     from qdts.solving.measure import Measurement, SweepProgress
     from qdts.solving.tree import Progress
 
@@ -47,6 +48,7 @@ def nashconv(
 ) -> None:
     """Measure a policy: every player's value, what each could gain, and NashConv."""
     from qdts.games.registry import load_game
+    from qdts.interrupt import interruptible
     from qdts.solving import load_policy, measure_policy, uniform_rows
     from qdts.solving.policy import game_tree
 
@@ -54,14 +56,15 @@ def nashconv(
         raise InputError(f"--memory {memory}, expected a number of GiB above 0")
     loaded = load_game(game)
     given = uniform_rows if policy is None else load_policy(policy, loaded)
-    told = Ticker(silent=as_json)
     start = time.perf_counter()
-    try:
-        if method == "enumerate":
-            game_tree(loaded, report=told.enumerated)
-        found = measure_policy(loaded, given, method=method, memory=int(memory * GIB), report=told.swept)
-    finally:
-        told.end()
+    with interruptible() as interrupt:
+        told = Ticker(interrupt, silent=as_json)
+        try:
+            if method == "enumerate":
+                game_tree(loaded, report=told.enumerated)
+            found = measure_policy(loaded, given, method=method, memory=int(memory * GIB), report=told.swept)
+        finally:
+            told.end()
     seconds = time.perf_counter() - start
     name = "uniform" if policy is None else str(policy)
     if as_json:
@@ -71,9 +74,13 @@ def nashconv(
 
 
 class Ticker:
-    """One line on standard error, now and then: on a terminal always the same one."""
+    """One line on standard error, now and then: on a terminal always the same one.
 
-    def __init__(self, *, silent: bool) -> None:
+    It is here that Ctrl-C is heard: raised within a kernel's call, its exception could get lost.
+    """
+
+    def __init__(self, interrupt: Interrupt, *, silent: bool) -> None:
+        self.interrupt = interrupt
         self.silent, self.started = silent, time.perf_counter()
         self.last = self.started
         self.same_line = sys.stderr.isatty()
@@ -96,6 +103,8 @@ class Ticker:
             print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
 
     def _tell(self, text: str) -> None:
+        if self.interrupt.asked:
+            raise KeyboardInterrupt
         now = time.perf_counter()
         if self.silent or now - self.last < SECONDS_BETWEEN:
             return
