@@ -17,6 +17,7 @@ ORDER = [
     {"solving"},
     {"search"},
     {"nets"},
+    {"learning"},
     {"play"},
     {"testing"},
     {"cli", "openspiel", "__main__", "__init__"},

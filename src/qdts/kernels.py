@@ -38,7 +38,7 @@ Reals32 = NDArray[np.float32]
 
 CACHE_NAME = re.compile("kernels-[0-9a-f]{24}")
 PACKAGE = Path(__file__).parent
-FRONT_ENDS = ("cli", "play")
+FRONT_ENDS = ("cli", "learning", "play")
 """Folders of the package without kernels, from which no kernel may import."""
 KEPT_CACHES = 8
 """How many generations of compiled code stay on disk; older ones are removed when a new one is made."""

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import NO_HOLE, UNKNOWN
 from qdts.kernels import Ints, Reals
-from qdts.testing import batch
 from qdts.testing.faults import Law, require
 from qdts.testing.positions import TOLERANCE, drawn
 

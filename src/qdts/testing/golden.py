@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.games.registry import family_names, find_family, load_game
@@ -27,7 +28,6 @@ from qdts.kernels import Ints, Reals
 from qdts.solving.policy import uniform
 from qdts.solving.tree import NONE, GameTree, enumerate_game
 from qdts.solving.values import history_values
-from qdts.testing import batch
 from qdts.testing.faults import ConformanceError, Law
 
 FULL_LIMIT = 10_000_000

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from qdts.errors import InputError
+from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import NO_HOLE, OTHERS, TERMINAL, UNKNOWN
 from qdts.kernels import Ints
-from qdts.testing import batch
 from qdts.testing.faults import ConformanceError, Law, require, written
 from qdts.testing.positions import TOLERANCE, Positions
 from qdts.testing.rows import distinct, fingerprint

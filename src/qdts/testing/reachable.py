@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from qdts.errors import InputError
+from qdts.games import batch
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
-from qdts.testing import batch
 from qdts.testing.completions import Completions, complete, draw, follow
 from qdts.testing.faults import ConformanceError, Law, require, written
 from qdts.testing.laws import Seat, spread
