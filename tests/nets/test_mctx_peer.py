@@ -61,7 +61,9 @@ def test_random_games_are_the_same() -> None:
 def test_its_network_is_ours() -> None:
     game = load_game("connect_four")
     torch.manual_seed(0)
-    model = PolicyValue(game, width=64, layers=1, child_values=False)
+    model = PolicyValue(game, width=64, layers=1, child_values=False, trunk="mlp")
+    for p in model.parameters():
+        p.data.normal_(0.0, 0.1)
     numbers = [p.detach().numpy() for p in model.parameters()]
     layers = [(w.T, b) for w, b in zip(numbers[::2], numbers[1::2], strict=True)]
     world = game.initial()

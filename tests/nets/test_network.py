@@ -29,11 +29,15 @@ OPEN = ["connect_four", "tic_tac_toe", "pig(players=3,winscore=20)"]
 
 @cache
 def models(spec: str, child_values: bool = True) -> tuple[PolicyValue, Belief]:
-    torch.manual_seed(7)
     game = load_game(spec)
-    found = PolicyValue(game, width=16, layers=2, child_values=child_values), Belief(game, width=16, layers=1)
-    for model in found:
-        for p in model.parameters():
+    found = (
+        PolicyValue(game, width=16, layers=2, child_values=child_values, trunk="mlp"),
+        Belief(game, width=16, layers=1, trunk="mlp"),
+    )
+    torch.manual_seed(7)
+    for layer in (layer for model in found for layer in model.modules() if isinstance(layer, torch.nn.Linear)):
+        layer.reset_parameters()
+        for p in layer.parameters():
             p.data *= 3.0  # so that some values meet their bounds
     return found
 
@@ -188,10 +192,10 @@ def test_company_threads_and_cache_change_no_bit(spec: str) -> None:
 
 
 @pytest.mark.parametrize("batch", [8, 64, 256])
-@pytest.mark.parametrize("width", [16, 64])
-def test_a_row_says_the_same_wherever_it_stands(batch: int, width: int) -> None:
+@pytest.mark.parametrize(("trunk", "width"), [("mlp", 16), ("mlp", 64), ("conv", 16), ("conv", 32)])
+def test_a_row_says_the_same_wherever_it_stands(batch: int, trunk: str, width: int) -> None:
     torch.manual_seed(1)
-    model = PolicyValue(load_game("connect_four"), width=width, layers=2)
+    model = PolicyValue(load_game("connect_four"), width=width, layers=2, trunk=trunk)
     rows = torch.rand((batch, model.shape.inputs))
     with torch.inference_mode():
         before = model(rows)

@@ -98,11 +98,14 @@ class Race:
         from qdts.nets.model import PolicyValue
 
         torch.set_num_threads(1)
-        torch.manual_seed(0)
         self.game = load_game(GAME)
         self.worlds = positions(self.game, slots)
         self.movers = [self.game.mover(world) for world in self.worlds]
-        self.model = PolicyValue(self.game, width=units, layers=layers, child_values=False)
+        self.model = PolicyValue(self.game, width=units, layers=layers, child_values=False, trunk="mlp")
+        torch.manual_seed(0)
+        for layer in self.model.modules():
+            if isinstance(layer, torch.nn.Linear):
+                layer.reset_parameters()
         if weights != WEIGHTS[0]:
             for p in self.model.parameters():
                 p.data.normal_(0.0, 0.1 if p.ndim > 1 else 0.0)

@@ -1,52 +1,50 @@
-"""The models: one of P, V and V_c, and one of H, each a stack of linear layers over a game's features.
+"""The models: one of P, V and V_c, and one of H, each a trunk over a game's features.
 
-`qdts.nets.rows` says what their inputs and outputs are.
+`qdts.nets.rows` says what their inputs and outputs are, `qdts.nets.trunk` what lies between.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from torch import Tensor, nn
 
-from qdts.errors import InputError
 from qdts.games.game import Game
-from qdts.nets.rows import shape_of
+from qdts.nets.rows import Shape, shape_of
+from qdts.nets.trunk import make_trunk, trunk_of
 
 
-class Mlp(nn.Module):
-    """Linear layers with max(0, x) after all but the last."""
+class Model(nn.Module):
+    """A trunk for one game."""
 
-    def __init__(self, inputs: int, width: int, layers: int, outputs: int) -> None:
+    def __init__(self, game: Game, shape: Shape, trunk: str, inputs: int, width: int, layers: int, out: int) -> None:
         super().__init__()
-        if width < 1 or layers < 1:
-            raise InputError(f"a network of {layers} layers of {width} units is none, expected at least 1 of each")
-        sizes = [inputs, *[width] * layers]
-        steps: list[nn.Module] = []
-        for a, b in pairwise(sizes):
-            steps += [nn.Linear(a, b), nn.ReLU()]
-        self.layers = nn.Sequential(*steps, nn.Linear(width, outputs))
+        self.spec = game.spec
+        self.shape = shape
+        self.trunk = trunk_of(game, trunk)
+        """`conv` or `mlp`."""
+        self.body = make_trunk(game, self.trunk, inputs, width, layers, out)
 
     def forward(self, rows: Tensor) -> Tensor:
         """Outputs of each row."""
-        out: Tensor = self.layers(rows)
+        out: Tensor = self.body(rows)
         return out
 
 
-class PolicyValue(Mlp):
-    """P, V and V_c of a game, for every kind of node; all heads are columns of one last layer."""
+class PolicyValue(Model):
+    """P, V and V_c of a game, for every kind of node; all heads are columns of one last layer.
 
-    def __init__(self, game: Game, *, width: int = 128, layers: int = 2, child_values: bool = True) -> None:
+    A new one says little: P is nearly even, and every value nearly the middle of returns.
+    """
+
+    def __init__(
+        self, game: Game, *, width: int = 128, layers: int = 2, child_values: bool = True, trunk: str = "auto"
+    ) -> None:
         shape = shape_of(game, child_values=child_values)
-        super().__init__(shape.inputs, width, layers, shape.outputs)
-        self.spec = game.spec
-        self.shape = shape
+        super().__init__(game, shape, trunk, shape.inputs, width, layers, shape.outputs)
 
 
-class Belief(Mlp):
-    """H of a game: a logit for each value of the hole that is filled next."""
+class Belief(Model):
+    """H of a game: a logit for each value of the hole that is filled next. A new one is nearly the rules' weights."""
 
-    def __init__(self, game: Game, *, width: int = 128, layers: int = 2) -> None:
+    def __init__(self, game: Game, *, width: int = 128, layers: int = 2, trunk: str = "auto") -> None:
         shape = shape_of(game)
-        super().__init__(shape.belief_inputs, width, layers, max(1, shape.values))
-        self.spec = game.spec
+        super().__init__(game, shape, trunk, shape.belief_inputs, width, layers, max(1, shape.values))
