@@ -1,0 +1,189 @@
+"""A checkpoint: the weights of a game's networks with how they came about, in one file.
+
+It is a safetensors file, which holds tensors and text and nothing that could run. Format version 1:
+
+    entry of a name     holds
+    model.…             the model of P, V and V_c, as its `state_dict` names them
+    average.…           the moving average of it
+    belief.…            the model of H
+    optimizer.…         whatever a learner needs to go on
+    metadata "qdts"     JSON: {"format": "qdts-checkpoint", "format_version": 1, "game": the game's name with
+                        parameters, "game_version": int, "generation": int, "config": {…}, "metrics": {…},
+                        "sha256": the digest of all else}
+
+A group may be missing, and others are kept as they are. The digest is that of this JSON text in UTF-8 with "" in the
+digest's place and then, for each tensor in the order of names, of its name, type and shape as `model.weight float32
+[2, 3]`, each such text between two zero bytes, and its numbers, row by row, little-endian. So nothing in a file can
+change unnoticed, and equal checkpoints are equal files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+from torch import Tensor, nn
+
+from qdts.errors import InputError
+from qdts.files import write_whole
+from qdts.games.game import Game
+from qdts.games.registry import load_known_game
+
+FORMAT, FORMAT_VERSION = "qdts-checkpoint", 1
+KEY = "qdts"
+"""Where the JSON stands among a safetensors file's metadata."""
+KINDS = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.uint8, torch.bool)
+"""Types of tensors that a checkpoint may hold."""
+ENTRIES = {"game": str, "game_version": int, "generation": int, "config": dict, "metrics": dict, "sha256": str}
+"""What the JSON holds besides the format."""
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """Networks at one moment of learning."""
+
+    game: Game
+    generation: int
+    """How many generations of games they have learnt from."""
+    config: Mapping[str, Any]
+    """What it takes to build the models again and to go on; JSON values."""
+    metrics: Mapping[str, Any]
+    """What was measured; JSON values."""
+    tensors: Mapping[str, Tensor] = field(repr=False)
+    """By names such as `model.body.last.weight`; the first word is the group."""
+
+    def part(self, name: str) -> dict[str, Tensor]:
+        """The tensors of one group, without its name; none if there is no such group."""
+        start = f"{name}."
+        return {key.removeprefix(start): tensor for key, tensor in self.tensors.items() if key.startswith(start)}
+
+
+def save_checkpoint(checkpoint: Checkpoint, path: str | Path) -> None:
+    """Write a checkpoint file, whole or not at all; weights that are not finite are refused."""
+    tensors = {
+        name: tensor.detach().to("cpu", copy=True, memory_format=torch.contiguous_format)
+        for name, tensor in checkpoint.tensors.items()
+    }
+    _verify(tensors, f"the checkpoint for '{path}'")
+    meta = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "game": checkpoint.game.spec,
+        "game_version": checkpoint.game.version,
+        "generation": checkpoint.generation,
+        "config": dict(checkpoint.config),
+        "metrics": dict(checkpoint.metrics),
+        "sha256": "",
+    }
+    try:
+        unsealed = json.dumps(meta, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"cannot write '{path}': config and metrics must be JSON values ({error})") from error
+    text = json.dumps(meta | {"sha256": _digest(unsealed, tensors)})
+    data = safetensors.torch.save(tensors, {KEY: text})
+    write_whole(Path(path), lambda file: file.write(data))
+
+
+def load_checkpoint(path: str | Path, game: Game | None = None) -> Checkpoint:
+    """Read a checkpoint file, its tensors on the CPU; nothing in it is ever run. With a game given, it must be for it.
+
+    A checkpoint for a game of one's own needs the game: `load_checkpoint(path, load_game("./my_game.py"))`.
+    """
+    meta, tensors = _read(Path(path))
+    if game is not None and meta["game"] != game.spec:
+        raise InputError(f"'{path}' is a checkpoint for {meta['game']}, expected {game.spec}")
+    game = game or load_known_game(meta["game"])
+    if meta["game_version"] != game.version:
+        raise InputError(
+            f"'{path}' is for version {meta['game_version']} of {game.spec}, expected version {game.version}"
+        )
+    _verify(tensors, f"checkpoint '{path}'")
+    return Checkpoint(game, meta["generation"], meta["config"], meta["metrics"], tensors)
+
+
+def load_into(module: nn.Module, tensors: Mapping[str, Tensor], what: str) -> None:
+    """Give a module these tensors as its own; an InputError, and nothing done, unless they are exactly what it needs.
+
+    `what` names them in the error's sentence: `the model of 'run.safetensors'`.
+    """
+    own = module.state_dict()
+    for name in own:
+        if name not in tensors:
+            raise InputError(f"{what} lacks the tensor '{name}', expected {len(own)} tensors as the network has them")
+    for name, tensor in tensors.items():
+        if name not in own:
+            raise InputError(f"{what} has a tensor '{name}', which the network does not have")
+        if tensor.shape != own[name].shape or tensor.is_floating_point() != own[name].is_floating_point():
+            raise InputError(f"the tensor '{name}' of {what} is {_kind(tensor)}, expected {_kind(own[name])}")
+    fitting = {name: tensor.to(own[name].dtype) for name, tensor in tensors.items()}
+    _verify(fitting, what)
+    module.load_state_dict(fitting)
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"there is no file '{path}', expected a checkpoint made by qdts") from None
+    except OSError as error:
+        raise InputError(f"cannot read '{path}': {error.strerror or error}") from error
+    try:
+        tensors = safetensors.torch.load(data)
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    except Exception as error:  # neither safetensors nor torch list the ways in which a damaged file fails
+        raise InputError(f"'{path}' is not a checkpoint made by qdts ({error})") from error
+    text = (header.get("__metadata__") or {}).get(KEY)
+    if text is None:
+        raise InputError(f"'{path}' is a safetensors file, but no checkpoint made by qdts: it has no '{KEY}' metadata")
+    try:
+        meta = json.loads(text)
+        if (meta["format"], meta["format_version"]) != (FORMAT, FORMAT_VERSION):
+            raise InputError(
+                f"'{path}' has format {meta['format']} {meta['format_version']}, expected {FORMAT} {FORMAT_VERSION}"
+            )
+        wrong = [name for name, kind in ENTRIES.items() if type(meta[name]) is not kind]
+        if wrong:
+            raise InputError(f"the meta data of checkpoint '{path}' are malformed ({wrong[0]} is {meta[wrong[0]]!r})")
+        digest = _digest(text.replace(meta["sha256"], ""), tensors)
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the meta data of checkpoint '{path}' are malformed ({error!r})") from error
+    if digest != meta["sha256"]:
+        raise InputError(f"checkpoint '{path}' is damaged: its contents do not match their SHA-256")
+    return meta, tensors
+
+
+def _digest(text: str, tensors: Mapping[str, Tensor]) -> str:
+    """SHA-256 of a text and of tensors that lie in memory row by row."""
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"\0{name} {_kind(tensor)}\0".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def _kind(tensor: Tensor) -> str:
+    """Type and shape: `float32 [2, 3]`."""
+    return f"{_name(tensor.dtype)} {list(tensor.shape)}"
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def _verify(tensors: Mapping[str, Tensor], what: str) -> None:
+    """Raise an InputError if a tensor is of another type, or a number infinite or none at all."""
+    for name, tensor in tensors.items():
+        if tensor.dtype not in KINDS:
+            listed = ", ".join(_name(kind) for kind in KINDS)
+            raise InputError(f"the tensor '{name}' of {what} is {_kind(tensor)}, expected one of {listed}")
+        if not torch.isfinite(tensor).all():
+            raise InputError(f"the tensor '{name}' of {what} holds a number that is not finite")
