@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.nets.rows import Shape, shape_of
-from qdts.nets.trunk import make_trunk, trunk_of
+from qdts.nets.trunk import Towers, make_trunk, trunk_of
 
 
 class Model(nn.Module):
     """A trunk for one game."""
 
-    def __init__(self, game: Game, shape: Shape, trunk: str, inputs: int, width: int, layers: int, out: int) -> None:
+    def __init__(self, game: Game, shape: Shape, trunk: str) -> None:
         super().__init__()
         self.spec = game.spec
         self.shape = shape
         self.trunk = trunk_of(game, trunk)
         """`conv` or `mlp`."""
-        self.body = make_trunk(game, self.trunk, inputs, width, layers, out)
+        self.body: nn.Module
 
     def forward(self, rows: Tensor) -> Tensor:
         """Outputs of each row."""
@@ -32,14 +33,21 @@ class Model(nn.Module):
 class PolicyValue(Model):
     """P, V and V_c of a game, for every kind of node; all heads are columns of one last layer.
 
-    A new one says little: P is nearly even, and every value nearly the middle of returns.
+    A new one says little: P is nearly even, and every value nearly the middle of returns. With two towers P has a trunk
+    of its own.
     """
 
     def __init__(
-        self, game: Game, *, width: int = 128, layers: int = 2, child_values: bool = True, trunk: str = "auto"
-    ) -> None:
+        self, game: Game, *, width: int = 128, layers: int = 2, child_values: bool = True, trunk: str = "auto",
+        towers: int = 1,
+    ) -> None:  # fmt: skip
         shape = shape_of(game, child_values=child_values)
-        super().__init__(game, shape, trunk, shape.inputs, width, layers, shape.outputs)
+        super().__init__(game, shape, trunk)
+        if towers not in (1, 2):
+            raise InputError(f"towers={towers} is not possible for a network, expected 1 or 2")
+        outputs = [shape.outputs] if towers == 1 else [shape.actions, shape.outputs - shape.actions]
+        bodies = [make_trunk(game, self.trunk, shape.inputs, width, layers, out) for out in outputs]
+        self.body = bodies[0] if towers == 1 else Towers(*bodies)
 
 
 class Belief(Model):
@@ -47,4 +55,5 @@ class Belief(Model):
 
     def __init__(self, game: Game, *, width: int = 128, layers: int = 2, trunk: str = "auto") -> None:
         shape = shape_of(game)
-        super().__init__(game, shape, trunk, shape.belief_inputs, width, layers, max(1, shape.values))
+        super().__init__(game, shape, trunk)
+        self.body = make_trunk(game, self.trunk, shape.belief_inputs, width, layers, max(1, shape.values))

@@ -72,6 +72,22 @@ class Conv(nn.Module):
         return out
 
 
+class Towers(nn.Module):
+    """Two bodies over the same rows, the outputs of one after those of the other.
+
+    What one learns can't disturb the other: the noise in the targets of V is large beside what P still has to learn.
+    """
+
+    def __init__(self, policy: nn.Module, value: nn.Module) -> None:
+        super().__init__()
+        self.policy = policy
+        self.value = value
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Outputs of each row."""
+        return torch.cat([self.policy(rows), self.value(rows)], 1)
+
+
 def trunk_of(game: Game, trunk: str) -> str:
     """`conv` or `mlp`, as asked for, or by `auto` as the game has a board or not."""
     if trunk not in TRUNKS:

@@ -1,0 +1,199 @@
+"""The loop of generations: play, learn, checkpoint, measure; from the start, or from where a run was left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from qdts.errors import InputError
+from qdts.games.game import Game
+from qdts.games.registry import load_game
+from qdts.learning.config import preset, read_settings
+from qdts.learning.generation import network_of
+from qdts.learning.measure import Measured, is_measurable, measure, measure_search
+from qdts.learning.report import write_report
+from qdts.learning.run import Metrics, Run, create_run, open_run
+from qdts.learning.trainer import Trainer
+from qdts.nets.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from qdts.nets.learner import use_threads
+
+MOST_MINUTES = 1_000_000.0
+REPORT_PAUSE = 5.0
+"""Seconds between two reports."""
+
+
+class Watch(Protocol):
+    """Whoever follows a run."""
+
+    def begin(self, run: Run) -> None:
+        """It begins, or goes on."""
+
+    def doing(self, what: str, share: float) -> None:
+        """What is being done, and which share of it is done."""
+
+    def done(self, metrics: Metrics, progress: float) -> None:
+        """A generation is done, and so much of the budget is spent."""
+
+
+class Nobody:
+    """Follows nothing."""
+
+    def begin(self, run: Run) -> None:
+        """Nothing."""
+
+    def doing(self, what: str, share: float) -> None:
+        """Nothing."""
+
+    def done(self, metrics: Metrics, progress: float) -> None:
+        """Nothing."""
+
+
+def train(
+    game: Game | str,
+    *,
+    minutes: float | None = None,
+    generations: int | None = None,
+    seed: int = 0,
+    out: str | Path | None = None,
+    preset_name: str | None = None,
+    settings: Sequence[str] = (),
+    device: str = "cpu",
+    threads: int = 1,
+    watch: Watch | None = None,
+) -> Run:
+    """Learn a game from nothing: so many minutes of self-play and fitting, or so many generations.
+
+    The run is kept in the folder `out`. `settings` are texts such as `search.visits=32`.
+    """
+    game = load_game(game) if isinstance(game, str) else game
+    if minutes is not None and generations is not None:
+        raise InputError("minutes and generations are both given, expected one of them")
+    if minutes is None and generations is None:
+        minutes = 1.0
+    if minutes is not None and not 0.0 < minutes <= MOST_MINUTES:
+        raise InputError(f"minutes={minutes} is not possible for a run, expected a positive number")
+    if generations is not None and generations < 1:
+        raise InputError(f"generations={generations} is not possible for a run, expected at least 1")
+    if seed < 0:
+        raise InputError(f"seed={seed} is not possible for a run, expected a number that is not negative")
+    config = read_settings(settings, preset(game.name, preset_name))
+    folder = Path(out) if out is not None else new_folder(game, seed)
+    run = Run(folder, game, seed, config, minutes, generations)
+    trainer = Trainer(game, config, seed, threads=threads, device=device)
+    create_run(run)
+    return _go_on(run, trainer, 0, {}, watch or Nobody())
+
+
+def resume(
+    folder: str | Path,
+    *,
+    game: Game | None = None,
+    minutes: float | None = None,
+    generations: int | None = None,
+    device: str = "cpu",
+    threads: int = 1,
+    watch: Watch | None = None,
+) -> Run:
+    """Go on with a run from its last whole generation, to the end of its budget or of a larger one."""
+    run = open_run(folder, game)
+    if minutes is not None and run.minutes is None:
+        raise InputError(f"'{folder}' has a budget of {run.generations} generations, expected generations, not minutes")
+    if generations is not None and run.generations is None:
+        raise InputError(f"'{folder}' has a budget of {run.minutes} minutes, expected minutes, not generations")
+    run = Run(run.folder, run.game, run.seed, run.config, minutes or run.minutes, generations or run.generations)
+    trainer = Trainer(run.game, run.config, run.seed, threads=threads, device=device)
+    there = run.checkpoints()
+    if not there:
+        run.mend(0, {})
+        return _go_on(run, trainer, 0, {}, watch or Nobody())
+    last = there[-1]
+    checkpoint = load_checkpoint(run.checkpoint(last), run.game)
+    trainer.learner.restore(checkpoint.tensors, f"'{run.checkpoint(last)}'")
+    for record in run.load_records(last):
+        trainer.remember(record)
+    run.mend(last, checkpoint.metrics)
+    return _go_on(run, trainer, last, dict(checkpoint.metrics), watch or Nobody())
+
+
+def new_folder(game: Game, seed: int) -> Path:
+    """A folder that does not exist yet: `runs/leduc_poker-1`, then `runs/leduc_poker-1-2`, …"""
+    name = "".join(c if c.isalnum() or c in "_-=." else "-" for c in game.spec).strip("-")
+    first = Path("runs") / f"{name}-{seed}"
+    number, folder = 2, first
+    while folder.exists():
+        folder, number = first.with_name(f"{first.name}-{number}"), number + 1
+    return folder
+
+
+def is_due(generation: int) -> bool:
+    """Whether a generation is measured: all up to 16, then 16 for each doubling."""
+    return generation <= 16 or generation % (1 << (generation.bit_length() - 5)) == 0
+
+
+def _go_on(run: Run, trainer: Trainer, last: int, metrics: Metrics, watch: Watch) -> Run:
+    use_threads(trainer.threads)
+    measurable = is_measurable(run.game, run.config.measure.most)
+    watch.begin(run)
+    watch.doing("compiling", 0.0)
+    trainer.warm_up()
+    spent = float(metrics.get("seconds", 0.0))
+    games = int(metrics.get("games", 0))
+    reported = 0.0
+    for generation in range(last + 1, 1_000_000_000):
+        progress = _progress(run, generation, spent)
+        if progress >= 1.0:
+            break
+        began = time.perf_counter()
+        record = trainer.play(generation, progress, watch.doing)
+        run.save_record(record)
+        told = trainer.take_in(record)
+        told |= trainer.learn(record, progress, watch.doing)
+        spent += time.perf_counter() - began
+        games += len(record)
+        metrics = {
+            "generation": generation,
+            "games": games,
+            "seconds": spent,
+            **trainer.told(record, progress),
+            **told,
+        }
+        over = _progress(run, generation + 1, spent) >= 1.0
+        if measurable and (over or is_due(generation)):
+            watch.doing("measuring", 0.0)
+            metrics |= _measured(trainer)
+        if over and measurable:
+            metrics["nash_conv_search"] = measure_search(
+                trainer.learner, run.config, run.config.measure.visits, threads=trainer.threads,
+                report=lambda share: watch.doing("measuring the searched policy", share),
+            )  # fmt: skip
+        config = {"net": run.config.as_dict()["net"], "play": run.config.as_dict()["play"]}
+        checkpoint = Checkpoint(run.game, generation, config, metrics, trainer.learner.tensors())
+        save_checkpoint(checkpoint, run.checkpoint(generation))
+        run.append_metrics(metrics)
+        run.forget_checkpoints()
+        if over or time.monotonic() - reported > REPORT_PAUSE:
+            write_report(run)
+            reported = time.monotonic()
+        watch.done(metrics, min(1.0, _progress(run, generation + 1, spent)))
+    return run
+
+
+def _progress(run: Run, generation: int, spent: float) -> float:
+    """Which share of the budget is spent when a generation begins."""
+    if run.generations is not None:
+        return (generation - 1) / run.generations
+    assert run.minutes is not None
+    return spent / (60.0 * run.minutes)
+
+
+def _measured(trainer: Trainer) -> dict[str, Any]:
+    found: Measured = measure(network_of(trainer.learner, trainer.config))
+    slow = measure(network_of(trainer.learner, trainer.config, average=True), policy_only=True)
+    return {
+        "nash_conv": found.nash_conv,
+        "nash_conv_average": slow.nash_conv,
+        "value_error": found.value_error,
+        "belief_error": found.belief_error,
+    }

@@ -1,0 +1,155 @@
+"""How good networks are, exactly, where a game can be enumerated.
+
+NashConv is the sum over players of what each could gain by a best response. The error of V is that at the ACT nodes;
+the error of H is the L1 distance between its belief over worlds and Bayes' rule. Both are weighted by how likely the
+others and chance lead to a view, and are measured against what follows from the networks' own P.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from qdts.games.game import Game
+from qdts.kernels import Ints, Reals
+from qdts.learning.config import Config
+from qdts.learning.generation import network_of, policy_at, values_at
+from qdts.learning.nodes import Nodes, queries_of, sample_chain
+from qdts.nets.evaluator import Network
+from qdts.nets.learner import Learner
+from qdts.search.evaluator import ACT, NOTHING
+from qdts.search.options import named
+from qdts.search.requests import empty_answers
+from qdts.search.searched import search_everywhere
+from qdts.search.settings import scale_of
+from qdts.solving.belief import tree_worlds
+from qdts.solving.measure import measure_policy
+from qdts.solving.policy import Policy, game_tree, handy_tree, policy_on
+from qdts.solving.tree import GameTree, TooLargeError
+from qdts.solving.values import belief_weights, chance_reach, infoset_values, reach
+
+
+def network_policy(network: Network) -> Policy:
+    """P at every information set, as a table."""
+    tree = game_tree(network.game)
+    sets = tree.infosets
+    p = policy_at(network.game, network, sets.views, sets.owner.astype(np.int64))
+    return policy_on(tree, p[np.arange(p.shape[1]) < np.diff(sets.offset)[:, None]])
+
+
+def view_weights(tree: GameTree, probability: Reals) -> Reals:
+    """How likely the others and chance lead to each view. float64[I]"""
+    weight = np.zeros(tree.num_infosets)
+    for player in range(tree.game.players):
+        own = np.flatnonzero(tree.histories.mover == player)
+        np.add.at(weight, tree.histories.infoset[own], reach(tree, probability, player)[own])
+    return weight
+
+
+def value_error(network: Network, policy: Policy) -> float:
+    """The root of the mean square of what V is off by at players' own views, in units of S."""
+    game, tree = network.game, game_tree(network.game)
+    sets = tree.infosets
+    count, owner = len(sets.views), sets.owner.astype(np.int64)
+    nothing = np.full(count, -1)
+    nodes = Nodes(np.full(count, ACT), sets.views, owner, nothing, nothing)
+    found = values_at(game, network, nodes)
+    told = found[:, 0] if game.hidden else found[np.arange(count), owner]
+    error = (told - infoset_values(tree, policy.probability)) / scale_of(game)
+    return float(np.sqrt(np.average(error**2, weights=view_weights(tree, policy.probability))))
+
+
+class Chains(NamedTuple):
+    """The SAMPLE nodes between all views and the worlds that they may be; M counts pairs of view and world."""
+
+    nodes: Nodes
+    pair: Ints  # [N] the pair that a node belongs to
+    column: Ints  # [N] which choice of the node leads to its world
+    history: Ints  # [M]
+    infoset: Ints  # [M]
+
+
+@lru_cache(maxsize=4)
+def _chains(tree: GameTree) -> Chains:
+    game = tree.game
+    history = np.flatnonzero(tree.histories.mover >= 0)
+    infoset = tree.histories.infoset[history].astype(np.int64)
+    players = tree.histories.mover[history].astype(np.int64)
+    nothing = np.full(len(history), NOTHING)
+    nodes, pair, true = sample_chain(game, tree.infosets.views[infoset], tree_worlds(tree)[history], players, nothing)
+    choices = queries_of(game, nodes).choices
+    return Chains(nodes, pair, np.argmax(choices == true[:, None], 1), history, infoset)
+
+
+def belief_error(network: Network, policy: Policy) -> float:
+    """The mean L1 distance of H's belief over worlds at a view from what Bayes' rule makes of the network's own P."""
+    game, tree = network.game, game_tree(network.game)
+    chains = _chains(tree)
+    answers = empty_answers(game, len(chains.pair))
+    network.answer_batch(queries_of(game, chains.nodes), answers)
+    told = np.log(np.maximum(answers.prior[np.arange(len(chains.pair)), chains.column], 1e-300))
+    h = np.exp(np.bincount(chains.pair, told, len(chains.history)))
+    prior = chance_reach(tree)[chains.history]
+    total = np.zeros(tree.num_infosets)
+    for player in range(game.players):
+        own = tree.histories.mover[chains.history] == player
+        sets = tree.histories.infoset[chains.history[own]]
+        r = reach(tree, policy.probability, player)[chains.history[own]]
+        exact = belief_weights(sets, r, prior[own], tree.num_infosets)
+        np.add.at(total, sets, np.abs(h[own] - exact))
+    return float(np.average(total, weights=view_weights(tree, policy.probability)))
+
+
+class Measured(NamedTuple):
+    """What is known of networks."""
+
+    nash_conv: float
+    value_error: float | None = None
+    belief_error: float | None = None
+    """None where nothing is hidden."""
+
+
+def is_measurable(game: Game, most: int) -> bool:
+    """Whether the game has few enough histories to be listed, and at most so many information sets."""
+    try:
+        tree = handy_tree(game)
+    except TooLargeError:
+        return False
+    return tree is not None and tree.num_infosets <= most
+
+
+def measure(network: Network, *, policy_only: bool = False) -> Measured:
+    """Everything of a network, or NashConv of its P alone."""
+    policy = network_policy(network)
+    distance = measure_policy(network.game, policy).nash_conv
+    if policy_only:
+        return Measured(distance)
+    belief = belief_error(network, policy) if network.game.hidden else None
+    return Measured(distance, value_error(network, policy), belief)
+
+
+def measure_search(
+    learner: Learner, config: Config, visits: Sequence[int], *, threads: int = 1,
+    report: Callable[[float], None] | None = None,
+) -> list[dict[str, float]]:  # fmt: skip
+    """NashConv of what the default search plays with the networks, its move distribution averaged over seeds."""
+    game, tree = learner.game, game_tree(learner.game)
+    network, seeds = network_of(learner, config, average=True), config.measure.seeds
+    moves = np.zeros((len(visits), len(tree.infosets.action)))
+    for seed in range(seeds):
+
+        def tell(done: int, of: int, seed: int = seed) -> None:
+            if report is not None:
+                report((seed + done / of) / seeds)
+
+        stages = search_everywhere(
+            game, named("qdts"), visits, evaluator=network, seed=seed, threads=threads, report=tell
+        )
+        moves += np.array([stage.move for stage in stages]) / seeds
+    return [
+        {"visits": n, "nash_conv": measure_policy(game, policy_on(tree, move)).nash_conv}
+        for n, move in zip(visits, moves, strict=True)
+    ]

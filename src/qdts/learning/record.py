@@ -1,0 +1,179 @@
+"""What self-play writes down: worlds, actions and what the searches found. Features and targets are made of it later.
+
+A record is one file in the safetensors format: named columns, and text about them in the header under the key `qdts`,
+JSON: {"format": "qdts-record", "format_version": 1, "game": the game's name with parameters, "game_version": int,
+"generation": int}. Reading it never runs code. Format version 1:
+
+    axis  counts
+    G     games
+    T     steps of all games: moves of players and of chance, those of one game being neighbours
+    S     searches; games that come to the same view in one generation share one
+    A     actions at the roots of all searches, those of one search being neighbours
+    P     players                W     slots of a world
+
+    column      type            holds
+    first       int64[G + 1]    the steps of game g are first[g] to first[g + 1]
+    explorer    int8[G]         the player who explores, or -1
+    returns     float64[G, P]   what each player got
+    world       intN[T, W]      the world before a step, in the smallest of 8, 16, 32, 64 bits that holds it
+    mover       int8[T]         who moves: a player, or -1 for chance
+    action      int32[T]        his action, or the outcome
+    explored    uint8[T]        1 where the action was drawn evenly, to explore
+    search      int32[T]        the search that the move came of, or -1
+    offset      int64[S + 1]    the actions of search s are offset[s] to offset[s + 1]
+    visits      int32[A]        N
+    q_lo, q_hi  float32[A]      the interval of Q
+    prior       float32[A]      P
+    move        float64[A]      the distribution that the move was drawn from
+    target      float32[A]      the policy target
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdts.errors import InputError
+from qdts.files import write_whole
+from qdts.games.game import Game
+from qdts.kernels import Ints, Reals
+
+FORMAT, FORMAT_VERSION = "qdts-record", 1
+COLUMNS: dict[str, tuple[Any, int]] = {
+    "first": (np.int64, 1),
+    "explorer": (np.int8, 1),
+    "returns": (np.float64, 2),
+    "world": (None, 2),
+    "mover": (np.int8, 1),
+    "action": (np.int32, 1),
+    "explored": (np.uint8, 1),
+    "search": (np.int32, 1),
+    "offset": (np.int64, 1),
+    "visits": (np.int32, 1),
+    "q_lo": (np.float32, 1),
+    "q_hi": (np.float32, 1),
+    "prior": (np.float32, 1),
+    "move": (np.float64, 1),
+    "target": (np.float32, 1),
+}
+"""The type of each column, None for the one that depends on the game, and its number of axes."""
+WORLD_TYPES = (np.int8, np.int16, np.int32, np.int64)
+NOBODY = -1
+"""`explorer` of a game in which nobody explores."""
+NO_SEARCH = -1
+"""`search` of a step that no search decided."""
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """The games of one generation."""
+
+    game: Game
+    generation: int
+    first: Ints
+    explorer: NDArray[np.int8]
+    returns: Reals
+    world: NDArray[Any]
+    mover: NDArray[np.int8]
+    action: NDArray[np.int32]
+    explored: NDArray[np.uint8]
+    search: NDArray[np.int32]
+    offset: Ints
+    visits: NDArray[np.int32]
+    q_lo: NDArray[np.float32]
+    q_hi: NDArray[np.float32]
+    prior: NDArray[np.float32]
+    move: Reals
+    target: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.explorer)
+
+    @property
+    def worlds(self) -> Ints:
+        """The worlds as kernels read them."""
+        return np.ascontiguousarray(self.world, np.int64)
+
+
+def world_type(game: Game) -> Any:
+    """The smallest type that holds a world of the game."""
+    most = int(game.layout.bounds.max(initial=1))
+    return next(t for t in WORLD_TYPES if most - 1 <= np.iinfo(t).max)
+
+
+def save_record(record: Record, path: Path) -> None:
+    """Write a record, whole or not at all."""
+    from safetensors.numpy import save
+
+    meta = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "game": record.game.spec,
+        "game_version": record.game.version,
+        "generation": record.generation,
+    }
+    columns = {name: np.ascontiguousarray(getattr(record, name)) for name in COLUMNS}
+    data = save(columns, {"qdts": json.dumps(meta)})
+    write_whole(path, lambda file: file.write(data))
+
+
+def load_record(path: Path, game: Game) -> Record:
+    """Read a record of a game; an InputError says what is wrong with a file that is none."""
+    from safetensors import safe_open
+
+    try:
+        with safe_open(path, "numpy") as file:
+            meta = json.loads((file.metadata() or {})["qdts"])
+            columns = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except FileNotFoundError:
+        raise InputError(f"there is no file '{path}', expected a record of self-play") from None
+    except Exception as error:  # a damaged header fails in many ways
+        raise InputError(f"'{path}' is not a record of self-play made by qdts ({error})") from error
+    found = tuple(meta.get(key) for key in ("format", "format_version", "game", "game_version"))
+    expected = (FORMAT, FORMAT_VERSION, game.spec, game.version)
+    if found != expected or not isinstance(meta.get("generation"), int):
+        raise InputError(
+            f"'{path}' holds {found[0]} {found[1]} of {found[2]} version {found[3]}, "
+            f"expected {FORMAT} {FORMAT_VERSION} of {game.spec} version {game.version}"
+        )
+    record = Record(game, meta["generation"], **_verified(columns, game, path))
+    return record
+
+
+def _verified(columns: dict[str, Any], game: Game, path: Path) -> dict[str, Any]:
+    """The columns, if they are a record's and fit together."""
+    for name, (kind, axes) in COLUMNS.items():
+        wanted = np.dtype(kind or world_type(game))
+        column = columns.get(name)
+        if column is None or column.dtype != wanted or column.ndim != axes:
+            has = "is missing" if column is None else f"is {column.dtype} with {column.ndim} axes"
+            raise InputError(f"column '{name}' of '{path}' {has}, expected {wanted} with {axes}")
+    games, steps, searches = len(columns["explorer"]), len(columns["action"]), len(columns["offset"]) - 1
+    actions = len(columns["move"])
+    first, offset, search = columns["first"], columns["offset"], columns["search"]
+    lengths = (
+        len(first) == games + 1
+        and columns["returns"].shape == (games, game.players)
+        and columns["world"].shape == (steps, game.world_size)
+        and all(len(columns[n]) == steps for n in ("mover", "explored", "search"))
+        and all(len(columns[n]) == actions for n in ("visits", "q_lo", "q_hi", "prior", "target"))
+        and searches >= 0
+    )
+    fits = lengths and (
+        first[0] == offset[0] == 0
+        and first[-1] == steps
+        and offset[-1] == actions
+        and (np.diff(first) >= 0).all()
+        and (np.diff(offset) > 0).all()
+        and (search >= NO_SEARCH).all()
+        and (search < searches).all()
+        and game.layout.holds(columns["world"].astype(np.int64))
+    )
+    if not fits:
+        raise InputError(f"the columns of '{path}' do not fit together or not {game.spec}")
+    return {name: columns[name] for name in COLUMNS}

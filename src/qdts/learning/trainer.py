@@ -1,0 +1,173 @@
+"""The learner of a run and what it does in one generation."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from qdts.games.game import Game
+from qdts.learning.config import Config, changed
+from qdts.learning.generation import (
+    BELIEF_FITTING,
+    FITTING,
+    SAMPLING,
+    SELF_PLAY,
+    Clock,
+    Magnet,
+    Timed,
+    all_values,
+    belief_lesson,
+    by_policy,
+    by_search,
+    network_of,
+    options_at,
+    stream_of,
+    target_of,
+    value_lesson,
+    values_at,
+)
+from qdts.learning.nodes import queries_of
+from qdts.learning.record import Record
+from qdts.learning.schedule import at
+from qdts.learning.selfplay import play_games
+from qdts.learning.targets import OUTCOME, belief_rows, policy_rows, residual_variance, value_rows
+from qdts.nets.learner import Learner
+from qdts.nets.lessons import PolicyLesson, ValueLesson, padded
+from qdts.search.settings import scale_of
+
+Report = Callable[[str, float], None]
+"""Hears what is being done, and which share of it is done."""
+
+
+class Trainer:
+    """Everything that learns, and the newest records."""
+
+    def __init__(self, game: Game, config: Config, seed: int, *, threads: int = 1, device: str = "cpu") -> None:
+        self.game = game
+        self.config = config
+        self.seed = seed
+        self.threads = threads
+        self.clock = Clock()
+        self.learner = Learner(
+            game, width=config.net.width, layers=config.net.layers, trunk=config.net.trunk, towers=config.net.towers,
+            seed=seed, device=device, average=config.fit.average,
+        )  # fmt: skip
+        self.lessons: list[ValueLesson] = []
+        """Of V, from the newest generations."""
+        self.records: list[Record] = []
+
+    def warm_up(self) -> None:
+        """Have everything compiled that a generation needs; nothing is changed."""
+        few = {"play.games": 2, "belief.games": 2, "search.visits": 2, "fit.steps": 1, "belief.steps": 1}
+        other = Trainer(self.game, changed(self.config, few), self.seed, device=str(self.learner.device))
+        record = other.play(0, 0.0)
+        other.take_in(record)
+        other.learn(record, 0.0)
+
+    def play(self, generation: int, progress: float, report: Report | None = None) -> Record:
+        """The self-play of a generation."""
+        config, began = self.config, time.perf_counter()
+        network = Timed(network_of(self.learner, config), self.clock)
+        slow = Timed(network_of(self.learner, config, average=True), self.clock)
+        magnet = Magnet(slow, at(config.search.even, config.search.even_last, progress))
+        before = self.clock.spent.get("network", 0.0)
+        decide = by_search(
+            self.game, network, options_at(self.game, config, progress), config.search.visits, config.play.slots,
+            int(stream_of(self.seed, generation, SELF_PLAY).integers(2**62)), self.threads,
+            magnet,
+        )  # fmt: skip
+        stream = stream_of(self.seed, generation, SELF_PLAY)
+
+        def tell(over: int) -> None:
+            if report is not None:
+                report("self-play", over / config.play.games)
+
+        record = play_games(self.game, decide, config.play.games, config.play.explore, stream, generation, tell)
+        self.clock.add("search", time.perf_counter() - began - self.clock.spent.get("network", 0.0) + before)
+        return record
+
+    def remember(self, record: Record) -> None:
+        """Make a lesson of V of a record of earlier."""
+        self._keep(record, value_lesson(self.game, value_rows(record, target_of(self.config))))
+
+    def take_in(self, record: Record) -> dict[str, float]:
+        """Make lessons of a new record; how far V is from what was played."""
+        config, began = self.config, time.perf_counter()
+        network, scale = network_of(self.learner, config), scale_of(self.game)
+        rows, plain = value_rows(record, target_of(config)), value_rows(record, OUTCOME)
+        self._keep(record, value_lesson(self.game, rows, network))
+        told = {
+            "value_residual": residual_variance(rows, values_at(self.game, network, rows.nodes), scale),
+            "outcome_residual": residual_variance(plain, values_at(self.game, network, plain.nodes), scale),
+        }
+        self.clock.lap("lessons", began)
+        return told
+
+    def _keep(self, record: Record, lesson: ValueLesson) -> None:
+        window = self.config.value.window
+        self.lessons = [*self.lessons, lesson][-window:]
+        self.records = [*self.records, record][-window:]
+
+    def told(self, record: Record, progress: float) -> dict[str, float]:
+        """What this generation was like."""
+        options = options_at(self.game, self.config, progress)
+        return {
+            "searches": len(record.offset) - 1,
+            "visits": (len(record.offset) - 1) * self.config.search.visits,
+            "root_step": options.root_step,
+            "root_temperature": options.root_temperature,
+        }
+
+    def learn(self, record: Record, progress: float, report: Report | None = None) -> dict[str, float]:
+        """Teach P, V and V_c, then H; the losses."""
+        config, began = self.config, time.perf_counter()
+        rate = at(config.fit.rate, config.fit.rate_last, progress)
+        if report is not None:
+            report("fitting P and V", 0.0)
+        rows = policy_rows(record, played=config.policy.target == "played", power=config.policy.power)
+        queries = queries_of(self.game, rows.nodes)
+        policy = PolicyLesson(queries, padded(queries, rows.target), rows.weight)
+        losses = self.learner.fit(
+            policy, all_values(self.lessons), steps=config.fit.steps, rows=config.fit.rows, rate=rate,
+            value_weight=config.value.weight, child_weight=config.value.child_weight,
+            stream=stream_of(self.seed, record.generation, FITTING),
+        )  # fmt: skip
+        began = self.clock.lap("training", began)
+        belief = self._learn_belief(record, progress) if self.game.hidden and config.belief.source != "exact" else None
+        self.clock.lap("belief", began)
+        entropy = -(rows.target * np.log(np.maximum(rows.target, 1e-12)))
+        weight = np.repeat(rows.weight, np.diff(rows.offset))
+        return {
+            "policy_loss": losses.policy,
+            "value_loss": losses.value,
+            "child_loss": losses.children,
+            **({} if belief is None else {"belief_loss": belief}),
+            "entropy": float((weight * entropy).sum() / rows.weight.sum()),
+        }
+
+    def _learn_belief(self, record: Record, progress: float) -> float:
+        """Teach H on games sampled from the new P alone, or on all records of the window."""
+        config, generation = self.config, record.generation
+        if config.belief.source == "sampled":
+            network = network_of(self.learner, config)
+            stream = stream_of(self.seed, generation, SAMPLING)
+            games = play_games(
+                self.game, by_policy(self.game, network), config.belief.games, config.play.explore, stream, generation
+            )
+            lesson = belief_lesson(self.game, belief_rows(games))
+        else:
+            lesson = _joined([belief_lesson(self.game, belief_rows(old)) for old in self.records])
+        return self.learner.fit_belief(
+            lesson, steps=config.belief.steps, rows=config.fit.rows,
+            rate=at(config.belief.rate, config.belief.rate_last, progress),
+            stream=stream_of(self.seed, generation, BELIEF_FITTING),
+        )  # fmt: skip
+
+
+def _joined(lessons: list[PolicyLesson]) -> PolicyLesson:
+    queries = [np.concatenate(c) for c in zip(*(x.queries for x in lessons), strict=True)]
+    first: Any = type(lessons[0].queries)._make(queries)
+    return PolicyLesson(first, *(np.concatenate(c) for c in zip(*(x[1:] for x in lessons), strict=True)))
