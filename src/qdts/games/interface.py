@@ -21,9 +21,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from numba import config, float32, float64, int64, types
+from numba.core import cgutils
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.core.typing.templates import Signature
-from numba.extending import typeof_impl
+from numba.experimental.function_type import FunctionModel
+from numba.extending import NativeValue, register_model, typeof_impl, unbox
 
 from qdts.errors import InputError
 from qdts.kernels import compiled, declare, swiftly
@@ -72,7 +74,14 @@ SIGNATURES: dict[str, Signature] = {
 }
 
 
-class FunctionPointer(types.WrapperAddressProtocol):  # type: ignore[misc]
+class PointerType(types.FunctionType):  # type: ignore[misc]
+    """The numba type of a `FunctionPointer`: a first-class function, handed over without a call of Python code."""
+
+
+register_model(PointerType)(FunctionModel)
+
+
+class FunctionPointer:
     """The address of one compiled function: a first-class function in kernels, a C function in Python.
 
     It compiles when it is first asked for.
@@ -82,7 +91,7 @@ class FunctionPointer(types.WrapperAddressProtocol):  # type: ignore[misc]
         if not hasattr(dispatcher, "compile"):
             raise TypeError(f"'{dispatcher.__name__}' is not compiled: decorate it with @rule")
         self._signature = signature
-        self.its_type = types.FunctionType(signature)
+        self.its_type = PointerType(signature)
         self.dispatcher = dispatcher
 
     @cached_property
@@ -106,13 +115,6 @@ class FunctionPointer(types.WrapperAddressProtocol):  # type: ignore[misc]
         ctype: dict[Any, Any] = {int64: ctypes.c_int64, types.void: None}
         arguments = [ctype.get(a, ctypes.c_void_p) for a in self._signature.args]
         return ctypes.CFUNCTYPE(ctype[self._signature.return_type], *arguments)(self.address)
-
-    def __wrapper_address__(self) -> int:
-        return self.address
-
-    def signature(self) -> Signature:
-        """The function's type."""
-        return self._signature
 
 
 HINTS = {
@@ -143,6 +145,18 @@ def _type_of_pointer(pointer: FunctionPointer, _context: Any) -> types.Type:
     return pointer.its_type
 
 
+@unbox(PointerType)  # type: ignore[untyped-decorator]
+def _unbox_pointer(its_type: PointerType, pointer: Any, c: Any) -> NativeValue:
+    """The address that a pointer has; numba would ask for it by two calls of Python code, ten times as slow."""
+    function = cgutils.create_struct_proxy(its_type)(c.context, c.builder)
+    address = c.pyapi.object_getattr_string(pointer, "address")
+    with c.builder.if_then(cgutils.is_null(c.builder, address), likely=False):
+        c.builder.ret(c.pyapi.get_null_object())
+    function.c_addr = c.pyapi.long_as_voidptr(address)
+    c.pyapi.decref(address)
+    return NativeValue(function._getvalue())
+
+
 class Kernels(NamedTuple):
     """The compiled functions of one game, in the order of SIGNATURES."""
 
@@ -160,15 +174,13 @@ class Kernels(NamedTuple):
     features: FunctionPointer
 
 
-KernelsType = types.NamedTuple(
-    [*(types.FunctionType(SIGNATURES[f]) for f in Kernels._fields[:-1]), types.none], Kernels
-)
+KernelsType = types.NamedTuple([*(PointerType(SIGNATURES[f]) for f in Kernels._fields[:-1]), types.none], Kernels)
 """The numba type of `Kernels`: the same for every game, so an engine that takes it compiles once.
 
 Engines see nothing of `features`, which compiles when it is first asked for: a kernel that calls it takes it as an
 argument of its own, of FeaturesType.
 """
-FeaturesType = types.FunctionType(SIGNATURES["features"])
+FeaturesType = PointerType(SIGNATURES["features"])
 
 declare(Kernels, KernelsType)
 

@@ -15,17 +15,26 @@ from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import config, float64, int64, types
+from numba import config, float64, int64
 
 from qdts.games.game import Game
-from qdts.games.interface import CHANCE, SIGNATURES, TERMINAL, FunctionPointer, Pointer, RealPointer, RulesType
+from qdts.games.interface import (
+    CHANCE,
+    SIGNATURES,
+    TERMINAL,
+    FunctionPointer,
+    Pointer,
+    PointerType,
+    RealPointer,
+    RulesType,
+)
 from qdts.kernels import PACKAGE, Ints, Reals, compiled, kernel
 from qdts.pointers import pointer
 from qdts.rng import GOLDEN, State, StatePointer, StateType, drawn, mixed, one_of, seeded
 
 PLAYOUT = int64(Pointer, Pointer, Pointer, RealPointer, StatePointer, RealPointer)
 """The signature of a playout; see `_play_out`."""
-PlayoutType = types.FunctionType(PLAYOUT)
+PlayoutType = PointerType(PLAYOUT)
 
 
 class Playouts(NamedTuple):
