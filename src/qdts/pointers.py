@@ -36,6 +36,23 @@ def element(typing: Any, array: Any, offset: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def read_tuple(typing: Any, numbers: Any, kind: Any) -> Any:
+    """A named tuple of pointers and integers from an array of addresses and integers; `kind` is its numba type."""
+    its_type = kind.instance_type
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        start = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0]).data
+        members = []
+        for i, member in enumerate(its_type):
+            number = builder.load(cgutils.gep_inbounds(builder, start, i))
+            is_pointer = isinstance(member, types.CPointer)
+            members.append(builder.inttoptr(number, context.get_value_type(member)) if is_pointer else number)
+        return context.make_tuple(builder, its_type, members)
+
+    return its_type(numbers, kind), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def moved(typing: Any, start: Any, offset: Any) -> Any:
     """A pointer to the element `offset` after the one pointed to."""
 

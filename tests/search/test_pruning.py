@@ -126,7 +126,7 @@ def test_a_root_that_lies_below_its_later_view_is_not_kept() -> None:
     searcher, twin = pair(game, named("qdts", share=True), 1, 80)
     later = next(n for n in twin.top.tree.acts.values() if n is not twin.top and any(b.spawned for b in twin.nodes(n)))
     f = searcher.forest
-    node = find_view(f, 0, later.vector)
+    node = find_view(f.where, 0, later.vector)
     left, seen = [node], {node}
     while left:
         n = left.pop()

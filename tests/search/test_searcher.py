@@ -13,7 +13,7 @@ from qdts.kernels import Reals
 from qdts.rng import State
 from qdts.search.evaluator import ACT, SAMPLE, Answer, Evaluator, Query
 from qdts.search.evaluators import Playouts, Table, Uniform
-from qdts.search.forest import EDGES, NODES, PER_EDGE, PER_NODE, ROOT, VISITS
+from qdts.search.forest import EDGES, FIELDS, NODES, ROOT, VISITS
 from qdts.search.options import Options, named
 from qdts.search.run import run_searches
 from qdts.search.searcher import Searcher
@@ -40,9 +40,10 @@ def assert_same(one: Searcher, other: Searcher, s: int = 0) -> None:
     f, g = one.forest, other.forest
     assert (f.registers[s] == g.registers[s]).all()
     assert (f.state[s] == g.state[s]).all()
-    for names, count in ((PER_NODE, f.registers[s, NODES]), (PER_EDGE, f.registers[s, EDGES])):
-        for name in names:
-            a, b = getattr(f, name)[s, :count], getattr(g, name)[s, :count]
+    counts = {"C": f.registers[s, NODES], "E": f.registers[s, EDGES]}
+    for name, (_, axes) in FIELDS.items():
+        if axes[0] in counts:
+            a, b = (getattr(forest, name)[s, : counts[axes[0]]] for forest in (f, g))
             assert a.tobytes() == b.tobytes(), name
 
 

@@ -16,15 +16,17 @@ A node takes 8 W + 24 K + 42 bytes, an edge 8 K + 28, and each node has 4 places
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numba import float64, int8, int32, int64, types, uint64
+from numba.np.numpy_support import as_dtype
 from numpy.typing import NDArray
 
 from qdts.games.game import Game
-from qdts.kernels import Ints, Reals, declare, kernel
-from qdts.pointers import element, moved
+from qdts.kernels import Ints, Reals, kernel
+from qdts.pointers import moved, read_tuple
 from qdts.search.index import hashed
 
 Bytes = NDArray[np.int8]
@@ -59,6 +61,10 @@ STOPS, GOES_ON, HEAD = range(3)
 edges in use; visits made and wanted; the ACT node that is being widened and its next edge; nodes evaluated and nodes
 arrived at since the search began; whether `max_nodes` was met; how many spawned trees were inside each other."""
 REGISTERS = 14
+ROWS = 10
+"""Rows of scratch."""
+LINE = 64
+"""Bytes of a line of the processor's cache."""
 
 
 class Forest(NamedTuple):
@@ -103,8 +109,9 @@ class Forest(NamedTuple):
     choices: Ints  # [S, B] scratch
     moves: Ints  # [S, B] scratch
     reals: Reals  # [S, ROWS, R] scratch
-    trail: Ints  # [S, 2 W] scratch: the way into a chain
+    trail: Ints  # [S, 2, W] scratch: the way into a chain
     trail_reals: Reals  # [S, W] scratch: its probability
+    where: Ints  # all that kernels are given: the addresses of slot 0 and the lengths, as in `Slot`
 
 
 class Slot(NamedTuple):
@@ -158,25 +165,42 @@ class Slot(NamedTuple):
     width: int  # B
     row: int  # R
     depth_room: int  # D
-    mask: int  # T - 1
+    places: int  # T
+    block: int  # bytes from one slot to the next
 
 
-_FIELDS = (
-    [(int64, 3)] + [(int8, 2)] * 6 + [(int32, 2)] * 9 + [(float64, 3)] * 3
-    + [(int32, 2)] * 3 + [(float64, 2)] * 2 + [(float64, 3)]
-    + [(int32, 2), (int32, 3), (float64, 4), (float64, 3), (int64, 2), (uint64, 2), (float64, 2), (float64, 2)]
-    + [(float64, 3), (float64, 2)] + [(int64, 2)] * 3 + [(float64, 3), (int64, 2), (float64, 2)]
-)  # fmt: skip
-ForestType = types.NamedTuple([types.Array(t, d, "C") for t, d in _FIELDS], Forest)
-declare(Forest, ForestType)
-
-PER_NODE = (
-    "vector", "kind", "owner", "actor", "passing", "evaluated", "stopped", "tree", "level", "pending", "hole", "first",
-    "degree", "total", "mixed", "spawned", "v", "lo", "hi",
-)  # fmt: skip
-PER_EDGE = ("choice", "child", "n", "prior", "w", "vc")
-ROWS = 10
-"""Rows of scratch."""
+FIELDS = {
+    "vector": (int64, "C W"),
+    **dict.fromkeys(("kind", "owner", "actor", "passing", "evaluated", "stopped"), (int8, "C")),
+    **dict.fromkeys(("tree", "level", "pending", "hole", "first", "degree", "total", "mixed"), (int32, "C")),
+    "spawned": (int32, "C"),
+    **dict.fromkeys(("v", "lo", "hi"), (float64, "C K")),
+    **dict.fromkeys(("choice", "child", "n"), (int32, "E")),
+    **dict.fromkeys(("prior", "w"), (float64, "E")),
+    "vc": (float64, "E K"),
+    "table": (int32, "T"),
+    "stack": (int32, "D 2"),
+    "luck": (float64, "D 2 K"),
+    "carried": (float64, "2 K"),
+    "registers": (int64, str(REGISTERS)),
+    "state": (uint64, "1"),
+    "guide": (float64, "B"),
+    "answer_value": (float64, "K"),
+    "answer_children": (float64, "B K"),
+    "answer_prior": (float64, "B"),
+    "vector_a": (int64, "W"),
+    "choices": (int64, "B"),
+    "moves": (int64, "B"),
+    "reals": (float64, f"{ROWS} R"),
+    "trail": (int64, "2 W"),
+    "trail_reals": (float64, "W"),
+}
+"""The type and the axes of each array of a slot, in the order of `Forest` and `Slot`."""
+LENGTHS = "CEWKBRDT"
+"""The axes whose lengths kernels get to know, in the order of `Slot`."""
+SlotType = types.NamedTuple([*(types.CPointer(t) for t, _ in FIELDS.values()), *[int64] * (len(LENGTHS) + 1)], Slot)
+WhereType = int64[::1]
+"""The numba type of `Forest.where`."""
 
 
 def width(game: Game) -> int:
@@ -185,48 +209,36 @@ def width(game: Game) -> int:
 
 
 def allocate(game: Game, slots: int, nodes: int, edges: int, depth: int = 64, *, routes: bool = False) -> Forest:
-    """Empty trees, with room for so many nodes, edges and stack entries in each slot, and for whole routes as items."""
-    kinds: dict[str, type] = {
-        "vector": np.int64,
-        "registers": np.int64,
-        "state": np.uint64,
-        "choices": np.int64,
-        "moves": np.int64,
-    }
-    kinds |= dict.fromkeys(("vector_a", "trail"), np.int64)
-    kinds |= dict.fromkeys(PER_NODE[1:7], np.int8)
-    kinds |= dict.fromkeys((*PER_NODE[7:16], *PER_EDGE[:3], "table", "stack"), np.int32)
+    """Empty trees, with room for so many nodes, edges and stack entries in each slot, and for whole routes as items.
+
+    A slot is one block of memory, so that what a visit reads lies close together; only the registers, at which Python
+    looks after every turn, lie beside those of the other slots.
+    """
     k, b = (1 if game.hidden else game.players), width(game)
-    tails: dict[str, tuple[int, ...]] = {
-        "table": (table_size(nodes),),
-        "stack": (depth, 2),
-        "luck": (depth, 2, k),
-        "carried": (2, k),
-        "registers": (REGISTERS,),
-        "state": (1,),
-        "guide": (b,),
-        "answer_value": (k,),
-        "answer_children": (b, k),
-        "answer_prior": (b,),
-        "vector_a": (game.world_size,),
-        "choices": (b,),
-        "moves": (b,),
-        "reals": (ROWS, edges if routes else b),
-        "trail": (2 * game.world_size,),
-        "trail_reals": (game.world_size,),
-    }
-    tails |= dict.fromkeys(PER_NODE, (nodes,)) | dict.fromkeys(PER_EDGE, (edges,))
-    tails |= {"vector": (nodes, game.world_size), "v": (nodes, k), "lo": (nodes, k), "hi": (nodes, k), "vc": (edges, k)}
-    return Forest(*(np.zeros((slots, *tails[f]), kinds.get(f, np.float64)) for f in Forest._fields))
+    sizes = nodes, edges, game.world_size, k, b, edges if routes else b, depth, table_size(nodes)
+    lengths = dict(zip(LENGTHS, sizes, strict=True))
+    shapes = {f: [lengths.get(a) or int(a) for a in axes.split()] for f, (_, axes) in FIELDS.items()}
+    kinds = {f: as_dtype(its_type) for f, (its_type, _) in FIELDS.items()}
+    places, block = {}, 0
+    for f in FIELDS:
+        if f != "registers":
+            places[f] = slice(block, block + math.prod(shapes[f]) * kinds[f].itemsize)
+            block = -(-places[f].stop // LINE) * LINE
+    block |= LINE  # an odd number of lines: the same place in two slots is not the same in the cache
+    memory = np.zeros((slots, block), np.int8)
+    arrays = {f: memory[:, at].view(kinds[f]).reshape(slots, *shapes[f]) for f, at in places.items()}
+    arrays["registers"] = np.zeros((slots, REGISTERS), np.int64)
+    where = np.array([*(arrays[f].ctypes.data for f in FIELDS), *sizes, block], np.int64)
+    return Forest(**arrays, where=where)
 
 
 def carry_over(forest: Forest, into: Forest, first: int, last: int) -> None:
     """Copy the trees of some slots to where there is more room."""
-    for name in Forest._fields:
+    for name in FIELDS:
         old, new = getattr(forest, name)[first:last], getattr(into, name)[first:last]
         if name != "table":
             new[tuple(slice(n) for n in old.shape)] = old
-    rehash(into, first, last)
+    rehash(into.where, first, last)
 
 
 def table_size(nodes: int) -> int:
@@ -235,25 +247,20 @@ def table_size(nodes: int) -> int:
 
 
 @kernel(inline=True)
-def slot_of(f: Forest, s: int, t: int) -> Slot:
+def slot_of(where: Ints, s: int, t: int) -> Slot:
     """The part of slot s, with the scratch of slot t: what is only used between two stops may be shared."""
-    c, size, k = f.vector.shape[1], f.vector.shape[2], f.v.shape[2]
-    e, b, d, row = f.choice.shape[1], f.guide.shape[1], f.stack.shape[1], f.reals.shape[2]
-    places = f.table.shape[1]
+    f = read_tuple(where, SlotType)
+    b, i, x, y = s * f.block, s * (f.block // 4), s * (f.block // 8), t * (f.block // 8)
     return Slot(
-        element(f.vector, s * c * size), element(f.kind, s * c), element(f.owner, s * c), element(f.actor, s * c),
-        element(f.passing, s * c), element(f.evaluated, s * c), element(f.stopped, s * c),
-        element(f.tree, s * c), element(f.level, s * c),
-        element(f.pending, s * c), element(f.hole, s * c), element(f.first, s * c), element(f.degree, s * c),
-        element(f.total, s * c), element(f.mixed, s * c), element(f.spawned, s * c), element(f.v, s * c * k),
-        element(f.lo, s * c * k), element(f.hi, s * c * k), element(f.choice, s * e), element(f.child, s * e),
-        element(f.n, s * e), element(f.prior, s * e), element(f.w, s * e), element(f.vc, s * e * k),
-        element(f.table, s * places), element(f.stack, s * d * 2), element(f.luck, s * d * 2 * k),
-        element(f.carried, s * 2 * k), element(f.registers, s * REGISTERS), element(f.state, s),
-        element(f.guide, s * b), element(f.answer_value, s * k), element(f.answer_children, s * b * k),
-        element(f.answer_prior, s * b), element(f.vector_a, t * size),
-        element(f.choices, t * b), element(f.moves, t * b), element(f.reals, t * ROWS * row),
-        element(f.trail, t * 2 * size), element(f.trail_reals, t * size), c, e, size, k, b, row, d, places - 1,
+        moved(f.vector, x), moved(f.kind, b), moved(f.owner, b), moved(f.actor, b), moved(f.passing, b),
+        moved(f.evaluated, b), moved(f.stopped, b), moved(f.tree, i), moved(f.level, i), moved(f.pending, i),
+        moved(f.hole, i), moved(f.first, i), moved(f.degree, i), moved(f.total, i), moved(f.mixed, i),
+        moved(f.spawned, i), moved(f.v, x), moved(f.lo, x), moved(f.hi, x), moved(f.choice, i), moved(f.child, i),
+        moved(f.n, i), moved(f.prior, x), moved(f.w, x), moved(f.vc, x), moved(f.table, i), moved(f.stack, i),
+        moved(f.luck, x), moved(f.carried, x), moved(f.registers, s * REGISTERS), moved(f.state, x), moved(f.guide, x),
+        moved(f.answer_value, x), moved(f.answer_children, x), moved(f.answer_prior, x), moved(f.vector_a, y),
+        moved(f.choices, y), moved(f.moves, y), moved(f.reals, y), moved(f.trail, y), moved(f.trail_reals, y),
+        f.room, f.edge_room, f.size, f.values, f.width, f.row, f.depth_room, f.places, f.block,
     )  # fmt: skip
 
 
@@ -275,7 +282,7 @@ def place_of(slot: Slot, view: Ints, tree: int) -> int:
 
     A tree is named by its root's number; −1 − j stands for the roots of player j, whatever their tree.
     """
-    place = hashed(view, slot.size, tree + 65) & slot.mask
+    place = hashed(view, slot.size, tree + 65) & (slot.places - 1)
     while slot.table[place] != 0:
         node = slot.table[place] - 1
         fits = slot.tree[node] == tree if tree >= 0 else (slot.tree[node] == node and slot.owner[node] == -1 - tree)
@@ -285,7 +292,7 @@ def place_of(slot: Slot, view: Ints, tree: int) -> int:
                 fits &= known[i] == view[i]
         if fits:
             break
-        place = (place + 1) & slot.mask
+        place = (place + 1) & (slot.places - 1)
     return place
 
 
@@ -299,11 +306,11 @@ def enter_table(slot: Slot, node: int) -> None:
         slot.table[place_of(slot, vector_of(slot, node), -1 - slot.owner[node])] = node + 1
 
 
-@kernel(types.void(ForestType, int64, int64))
-def rehash(forest: Forest, first: int, last: int) -> None:
+@kernel(types.void(WhereType, int64, int64))
+def rehash(where: Ints, first: int, last: int) -> None:
     """Fill the empty hash tables of some slots with the nodes that there are."""
     for s in range(first, last):
-        slot = slot_of(forest, s, s)
+        slot = slot_of(where, s, s)
         for node in range(slot.registers[NODES]):
             enter_table(slot, node)
 

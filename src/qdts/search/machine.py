@@ -45,9 +45,8 @@ from qdts.search.forest import (
     WAITING,
     WIDE_EDGE,
     WIDE_NODE,
-    Forest,
-    ForestType,
     Slot,
+    WhereType,
     scratch,
     slot_of,
     vector_of,
@@ -395,12 +394,12 @@ def run(
     return status
 
 
-@kernel(types.void(KernelsType, PlayoutType, RulesType, ForestType, SettingsType, BookType, int64, int64, int64, int64))
+@kernel(types.void(KernelsType, PlayoutType, RulesType, WhereType, SettingsType, BookType, int64, int64, int64, int64))
 def advance(
     game: Any,
     playout: Any,
     rules: Ints,
-    forest: Forest,
+    where: Ints,
     settings: Settings,
     book: Book,
     evaluator: int,
@@ -411,7 +410,7 @@ def advance(
     """Run the slots from `first` up to `last`, each until it stops; `quota` is the most visits that one makes."""
     opened = open_book(book)
     for s in range(first, last):
-        slot = slot_of(forest, s, first)
+        slot = slot_of(where, s, first)
         if evaluator == OUTSIDE:
-            fetch_ahead(forest, s, last)
+            fetch_ahead(where, s, last)
         slot.registers[STATUS] = run(game, playout, element(rules, 0), slot, settings, opened, evaluator, quota)

@@ -8,28 +8,31 @@ only what the one before has fetched. Nothing is changed by it.
 
 from __future__ import annotations
 
-from qdts.kernels import kernel
-from qdts.pointers import element, fetch, moved
-from qdts.search.forest import CURRENT, DEPTH, EDGES, NODES, NONE, REGISTERS, ROOT, Forest, Slot, slot_of
+from qdts.kernels import Ints, kernel
+from qdts.pointers import fetch, moved
+from qdts.search.forest import CURRENT, DEPTH, EDGES, NODES, NONE, REGISTERS, ROOT, Slot, slot_of
 
 AHEAD = 4
 """How many slots lie between two steps."""
 
 
 @kernel(inline=True)
-def fetch_ahead(forest: Forest, s: int, last: int) -> None:
+def fetch_ahead(where: Ints, s: int, last: int) -> None:
     """Fetch something of the slots that come after slot s: registers and stack, then nodes, then edges."""
     if s + 3 * AHEAD < last:
-        far = slot_of(forest, s + 3 * AHEAD, s)
+        far = slot_of(where, s + 3 * AHEAD, s)
         fetch(far.registers)
-        fetch(element(forest.registers, (s + 3 * AHEAD + 1) * REGISTERS - 1))
+        fetch(moved(far.registers, REGISTERS - 1))
         fetch(far.stack)
         fetch(far.answer_value)
         fetch(far.answer_prior)
         fetch(far.answer_children)
+        fetch(moved(far.answer_children, 8))
         fetch(far.state)
+        fetch(far.carried)
+        fetch(far.guide)
     if s + 2 * AHEAD < last:
-        slot = slot_of(forest, s + 2 * AHEAD, s)
+        slot = slot_of(where, s + 2 * AHEAD, s)
         r = slot.registers
         fetch_node(slot, ROOT)
         fetch_node(slot, r[CURRENT])
@@ -37,13 +40,27 @@ def fetch_ahead(forest: Forest, s: int, last: int) -> None:
         for d in range(1, r[DEPTH]):
             fetch_node(slot, slot.stack[2 * d])
     if s + AHEAD < last:
-        slot = slot_of(forest, s + AHEAD, s)
+        slot = slot_of(where, s + AHEAD, s)
         r = slot.registers
         fetch_edges(slot, slot.first[ROOT])
         fetch_edges(slot, slot.first[r[CURRENT]])
         fetch_edges(slot, r[EDGES])
         for d in range(1, r[DEPTH]):
             fetch_edges(slot, slot.first[slot.stack[2 * d]])
+    if s + AHEAD // 2 < last:
+        slot = slot_of(where, s + AHEAD // 2, s)
+        fetch_children(slot, ROOT)
+        for d in range(1, slot.registers[DEPTH]):
+            fetch_children(slot, slot.stack[2 * d])
+
+
+@kernel(inline=True)
+def fetch_children(slot: Slot, node: int) -> None:
+    """Q of a node's children."""
+    for e in range(slot.first[node], slot.first[node] + slot.degree[node]):
+        if slot.child[e] != NONE:
+            fetch(moved(slot.lo, slot.child[e] * slot.values))
+            fetch(moved(slot.hi, slot.child[e] * slot.values))
 
 
 @kernel(inline=True)

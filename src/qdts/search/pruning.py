@@ -24,9 +24,8 @@ from qdts.search.forest import (
     TOUCHED,
     VISITS,
     WIDE_NODE,
-    Forest,
-    ForestType,
     Slot,
+    WhereType,
     enter_table,
     place_of,
     slot_of,
@@ -45,7 +44,7 @@ def clear(slot: Slot) -> None:
     for i in range(REGISTERS):
         slot.registers[i] = 0
     slot.registers[WIDE_NODE] = NONE
-    for i in range(slot.mask + 1):
+    for i in range(slot.places):
         slot.table[i] = 0
 
 
@@ -105,36 +104,36 @@ def move_node(slot: Slot, source: int, to: int, number: Ints32, place: Ints32) -
         slot.hi[to * slot.values + k] = slot.hi[source * slot.values + k]
 
 
-@kernel(types.void(ForestType, SettingsType, int64, int64[::1], int64))
-def plant(forest: Forest, settings: Settings, s: int, view: Ints, player: int) -> None:
+@kernel(types.void(WhereType, SettingsType, int64, int64[::1], int64))
+def plant(where: Ints, settings: Settings, s: int, view: Ints, player: int) -> None:
     """Begin a search in a slot, whatever was there; only its random stream goes on."""
-    slot = slot_of(forest, s, s)
+    slot = slot_of(where, s, s)
     clear(slot)
     new_node(slot, settings, ACT, element(view, 0), player if settings.hidden else NONE, player, NONE)
 
 
-@kernel(types.void(ForestType, SettingsType, int64[:, ::1], int64[::1]))
-def plant_all(forest: Forest, settings: Settings, views: Ints, players: Ints) -> None:
+@kernel(types.void(WhereType, SettingsType, int64[:, ::1], int64[::1]))
+def plant_all(where: Ints, settings: Settings, views: Ints, players: Ints) -> None:
     """The same in every slot."""
     for s in range(len(players)):
-        plant(forest, settings, s, views[s], players[s])
+        plant(where, settings, s, views[s], players[s])
 
 
-@kernel(int64(ForestType, int64, int64[::1]))
-def find_view(forest: Forest, s: int, view: Ints) -> int:
+@kernel(int64(WhereType, int64, int64[::1]))
+def find_view(where: Ints, s: int, view: Ints) -> int:
     """The ACT node of a view in the tree of a search's root, or NONE."""
-    slot = slot_of(forest, s, s)
+    slot = slot_of(where, s, s)
     return slot.table[place_of(slot, element(view, 0), ROOT)] - 1
 
 
-@kernel(boolean(ForestType, SettingsType, int64, int64))
-def prune(forest: Forest, settings: Settings, s: int, root: int) -> bool:
+@kernel(boolean(WhereType, SettingsType, int64, int64))
+def prune(where: Ints, settings: Settings, s: int, root: int) -> bool:
     """Make an ACT node of the root's tree the root. False, and nothing changes, if the old root lies below it.
 
     Statistics stay as they are. The slot's visits become the choices made at the new root; what was evaluated and
     touched since the search began goes on counting. `guide` holds the noise of the new root.
     """
-    slot = slot_of(forest, s, s)
+    slot = slot_of(where, s, s)
     r = slot.registers
     number, place = np.full(r[NODES], NONE, np.int32), np.full(r[EDGES], NONE, np.int32)
     reach(slot, root, number, np.empty(r[NODES], np.int32))

@@ -7,10 +7,10 @@ from numba import int64
 
 from qdts.errors import InputError
 from qdts.games.game import Game
-from qdts.kernels import kernel
+from qdts.kernels import Ints, kernel
 from qdts.rng import State
 from qdts.search.evaluator import ACT, KINDS, SAMPLE, Answers, AnswersType, Evaluator, Queries, QueriesType, Query
-from qdts.search.forest import CURRENT, STATUS, Forest, ForestType, slot_of, width
+from qdts.search.forest import CURRENT, STATUS, Forest, WhereType, slot_of, width
 from qdts.search.machine import GO_ON, PARKED, asker
 from qdts.search.settings import Settings, SettingsType
 
@@ -45,11 +45,11 @@ class Requests:
 
     def gather(self, forest: Forest, settings: Settings) -> None:
         """Take over what those of them that are parked ask."""
-        self.count = int(gather(forest, settings, self.first, self.last, self._queries))
+        self.count = int(gather(forest.where, settings, self.first, self.last, self._queries))
 
     def scatter(self, forest: Forest) -> None:
         """Give every slot its answer; raise an InputError, and give none, if one of them is no answer."""
-        bad = int(scatter(forest, self._queries, self._answers, self.count))
+        bad = int(scatter(forest.where, self._queries, self._answers, self.count))
         if bad != ALL_WELL:
             raise self._no_answer(bad)
 
@@ -128,26 +128,27 @@ def place(game: Game, query: Query) -> str:
     return f"the {KINDS[query.kind]} node {game.layout.write(query.vector)}"
 
 
-@kernel(int64(ForestType, SettingsType, int64, int64, QueriesType))
-def gather(forest: Forest, settings: Settings, first: int, last: int, queries: Queries) -> int:
+@kernel(int64(WhereType, SettingsType, int64, int64, QueriesType))
+def gather(where: Ints, settings: Settings, first: int, last: int, queries: Queries) -> int:
     """Write down what the parked ones among some slots ask; say how many there are."""
     row = 0
     for s in range(first, last):
-        if forest.registers[s, STATUS] != PARKED:
+        slot = slot_of(where, s, s)
+        if slot.registers[STATUS] != PARKED:
             continue
-        node = forest.registers[s, CURRENT]
+        node = slot.registers[CURRENT]
         queries.slot[row] = s
-        queries.kind[row] = forest.kind[s, node]
-        for i in range(forest.vector.shape[2]):
-            queries.vector[row, i] = forest.vector[s, node, i]
-        queries.player[row] = asker(slot_of(forest, s, s), settings, node)
-        queries.pending[row] = forest.pending[s, node]
-        queries.hole[row] = forest.hole[s, node]
-        queries.degree[row] = forest.degree[s, node]
-        for i in range(forest.degree[s, node]):
-            queries.choices[row, i] = forest.choice[s, forest.first[s, node] + i]
-            queries.weights[row, i] = forest.answer_prior[s, i]
-        queries.state[row, 0] = forest.state[s, 0]
+        queries.kind[row] = slot.kind[node]
+        for i in range(slot.size):
+            queries.vector[row, i] = slot.vector[node * slot.size + i]
+        queries.player[row] = asker(slot, settings, node)
+        queries.pending[row] = slot.pending[node]
+        queries.hole[row] = slot.hole[node]
+        queries.degree[row] = slot.degree[node]
+        for i in range(slot.degree[node]):
+            queries.choices[row, i] = slot.choice[slot.first[node] + i]
+            queries.weights[row, i] = slot.answer_prior[i]
+        queries.state[row, 0] = slot.state[0]
         row += 1
     return row
 
@@ -167,21 +168,21 @@ def is_answer(queries: Queries, answers: Answers, row: int) -> bool:
     return sound and np.isfinite(total) and (not asked or (least >= 0.0 and abs(total - 1.0) <= SUM_TOLERANCE))
 
 
-@kernel(int64(ForestType, QueriesType, AnswersType, int64))
-def scatter(forest: Forest, queries: Queries, answers: Answers, count: int) -> int:
+@kernel(int64(WhereType, QueriesType, AnswersType, int64))
+def scatter(where: Ints, queries: Queries, answers: Answers, count: int) -> int:
     """Write the answers to where the machine takes them in: ALL_WELL, or the first row that is no answer."""
     for row in range(count):
         if not is_answer(queries, answers, row):
             return row
     for row in range(count):
-        s = queries.slot[row]
-        forest.registers[s, STATUS] = GO_ON
-        forest.state[s, 0] = queries.state[row, 0]
-        for k in range(answers.value.shape[1]):
-            forest.answer_value[s, k] = answers.value[row, k]
+        slot = slot_of(where, queries.slot[row], queries.slot[row])
+        slot.registers[STATUS] = GO_ON
+        slot.state[0] = queries.state[row, 0]
+        for k in range(slot.values):
+            slot.answer_value[k] = answers.value[row, k]
         for i in range(queries.degree[row]):
             if queries.kind[row] == ACT or queries.kind[row] == SAMPLE:
-                forest.answer_prior[s, i] = answers.prior[row, i]
-            for k in range(answers.value.shape[1]):
-                forest.answer_children[s, i, k] = answers.children[row, i, k]
+                slot.answer_prior[i] = answers.prior[row, i]
+            for k in range(slot.values):
+                slot.answer_children[i * slot.values + k] = answers.children[row, i, k]
     return ALL_WELL

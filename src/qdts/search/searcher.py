@@ -103,7 +103,7 @@ class Searcher:
     def _plant(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> None:
         self.forest.state[:] = np.reshape([seeded(seed) for seed in seeds], (-1, 1))
         rows = np.array(views, np.int64).reshape(-1, self.game.world_size)
-        plant_all(self.forest, self._settings, rows, np.array(players, np.int64))
+        plant_all(self.forest.where, self._settings, rows, np.array(players, np.int64))
         self.forest.guide[:] = -1.0
         if self._has_noise:
             for s, view in enumerate(views):
@@ -162,8 +162,8 @@ class Searcher:
 
     def _advance(self, first: int, last: int) -> None:
         advance(
-            self.game.kernels, self._playout, self.game.rules, self.forest, self._settings, self._book, self._number,
-            first, last, QUOTA,
+            self.game.kernels, self._playout, self.game.rules, self.forest.where, self._settings, self._book,
+            self._number, first, last, QUOTA,
         )  # fmt: skip
 
     def _answer(self, requests: Requests) -> None:
@@ -205,7 +205,7 @@ class Searcher:
                 "expected a view of the player who searches, at his turn"
             )
         verify_root(self.game, view, player)
-        return self._replant(s, find_view(self.forest, s, view), view, player)
+        return self._replant(s, find_view(self.forest.where, s, view), view, player)
 
     def follow(self, s: int, moves: Sequence[int]) -> bool:
         """The same where nothing is hidden: from the position that actions, and outcomes of chance, have led to."""
@@ -232,9 +232,9 @@ class Searcher:
         if node == ROOT:
             return True
         self._draw_noise(s, view)
-        if node != NONE and prune(self.forest, self._settings, s, node):
+        if node != NONE and prune(self.forest.where, self._settings, s, node):
             return True
-        plant(self.forest, self._settings, s, view, player)
+        plant(self.forest.where, self._settings, s, view, player)
         return False
 
     def _on_threads(self, work: Callable[[int, int], None]) -> None:
