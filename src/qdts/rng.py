@@ -22,9 +22,9 @@ MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
-def seeded(seed: int) -> State:
-    """The state that a seed stands for."""
-    return np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64)
+def seeded(*seeds: int) -> State:
+    """The states that seeds stand for."""
+    return np.array([seed & 0xFFFFFFFFFFFFFFFF for seed in seeds], np.uint64)
 
 
 @kernel(inline=True)

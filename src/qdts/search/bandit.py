@@ -51,7 +51,7 @@ from qdts.search.inference import Inference
 from qdts.search.options import Options
 from qdts.search.result import Result
 from qdts.search.rollouts import rollout_book
-from qdts.search.roots import verify_roots, verify_visits
+from qdts.search.roots import verified_roots, verify_visits
 from qdts.search.settings import neutral_value, scale_of
 from qdts.search.simulation import (
     DEAD_END,
@@ -128,7 +128,7 @@ def bandit_search(
 
     `report` is told the visits of every slice, by the thread that made them. Ctrl-C ends a search between slices.
     """
-    verify_roots(game, views, players, seeds, threads)
+    verified_roots(game, views, players, seeds, threads)
     bounds = np.linspace(0, len(views), min(threads, max(len(views), 1)) + 1).astype(int).tolist()
     parts = [slice(*ends) for ends in pairwise(bounds)]
     book = rollout_book(game, rollout)
@@ -174,7 +174,7 @@ class Bandit:
             )
         verify_belief(options)
         verify_visits(visits)
-        verify_roots(game, views, players, seeds)
+        verified_roots(game, views, players, seeds)
         self.game, self.options, self.visits = game, options, visits
         self.book = rollout_book(game, None) if book is None else book
         pools = [self._pool(*root, inference) for root in zip(views, players, seeds, strict=True)]
@@ -282,7 +282,7 @@ def _make_slots(
     return Slots(
         views=np.array(views, np.int64).reshape(count, game.world_size),
         observer=np.array(players, np.int64),
-        state=np.array([seeded(seed)[0] for seed in seeds], np.uint64),
+        state=seeded(*seeds),
         worlds=np.concatenate([np.empty((0, game.world_size), np.int64), *(worlds for worlds, _ in pools)]),
         weights=np.concatenate([np.empty(0), *(weights for _, weights in pools)]),
         first_world=np.cumsum([0, *(len(worlds) for worlds, _ in pools)], dtype=np.int64),

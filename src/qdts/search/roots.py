@@ -28,27 +28,32 @@ def verify_visits(visits: int) -> None:
         )
 
 
-def verify_roots(
+def verified_roots(
     game: Game, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int], threads: int = 1
-) -> None:
-    """Raise an InputError unless each view shows what its player may know at his turn, and there is a seed for each."""
+) -> tuple[Ints, Ints]:
+    """Views and players as arrays, where each view shows what its player may know at his turn and has a seed."""
     if threads < 1:
         raise InputError(f"threads={threads} is not possible for a search, expected at least 1")
     if not len(views) == len(players) == len(seeds):
         raise InputError(f"{len(views)} views, {len(players)} players, {len(seeds)} seeds: expected as many of each")
-    if len(views) and not _are_roots(game, views, players):
+    seats = np.array(players, np.int64)
+    if not _are_roots(game, views, seats):
         for view, player in zip(views, players, strict=True):
             verify_root(game, view, player)
+    return np.array(views, np.int64).reshape(-1, game.world_size), seats
 
 
-def _are_roots(game: Game, views: Sequence[Ints], players: Sequence[int]) -> bool:
+def _are_roots(game: Game, views: Sequence[Ints], players: Ints) -> bool:
     """Whether all of many views are in order; if one is not, `verify_root` says which and why."""
-    if not all(v.dtype == np.int64 and v.shape == (game.world_size,) for v in views):
+    try:
+        rows = np.array(views)
+    except ValueError:
         return False
-    rows, seats = np.array(views), np.array(players, np.int64)
-    if not game.layout.holds(rows) or seats.min() < 0 or seats.max() >= game.players:
+    if rows.dtype != np.int64 or rows.shape[1:] != (game.world_size,) or not game.layout.holds(rows):
         return False
-    return bool(are_views(game.kernels, game.rules, rows, seats, np.zeros(game.world_size, np.int64)))
+    if players.min() < 0 or players.max() >= game.players:
+        return False
+    return bool(are_views(game.kernels, game.rules, rows, players, np.zeros(game.world_size, np.int64)))
 
 
 @kernel(boolean(KernelsType, RulesType, int64[:, ::1], int64[::1], int64[::1]))

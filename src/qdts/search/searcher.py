@@ -45,7 +45,7 @@ from qdts.search.options import Options
 from qdts.search.pruning import find_view, plant, plant_all, prune
 from qdts.search.requests import OneByOne, Requests
 from qdts.search.result import Result
-from qdts.search.roots import verify_root, verify_roots, verify_visits
+from qdts.search.roots import verified_roots, verify_root, verify_visits
 from qdts.search.settings import settings_of
 
 QUOTA = 256
@@ -75,7 +75,7 @@ class Searcher:
         verify_belief(options)
         evaluator = with_belief(game, evaluator, options.belief)
         seeds = range(len(views)) if seeds is None else seeds
-        verify_roots(game, views, players, seeds, threads)
+        rows, seats = verified_roots(game, views, players, seeds, threads)
         self.game = game
         self.options = options
         self.evaluator = evaluator
@@ -88,7 +88,7 @@ class Searcher:
         self._reserves = first_nodes is None
         nodes = min(first_nodes or 1, options.max_nodes)
         self.forest = self._allocate(len(views), nodes, 3 * nodes + width(game))
-        self._plant(views, players, seeds)
+        self._plant(rows, seats, seeds)
 
     def _allocate(self, slots: int, nodes: int, edges: int, depth: int = 64) -> Forest:
         return allocate(self.game, slots, nodes, edges, depth, routes=self.options.ball == "route")
@@ -97,13 +97,11 @@ class Searcher:
         """Begin anew in every slot, in the memory that is there."""
         if len(views) != len(self.forest.registers):
             raise InputError(f"{len(views)} views, expected one for each of {len(self.forest.registers)} slots")
-        verify_roots(self.game, views, players, seeds, self.threads)
-        self._plant(views, players, seeds)
+        self._plant(*verified_roots(self.game, views, players, seeds, self.threads), seeds)
 
-    def _plant(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> None:
-        self.forest.state[:] = np.reshape([seeded(seed) for seed in seeds], (-1, 1))
-        rows = np.array(views, np.int64).reshape(-1, self.game.world_size)
-        plant_all(self.forest.where, self._settings, rows, np.array(players, np.int64))
+    def _plant(self, views: Ints, players: Ints, seeds: Sequence[int]) -> None:
+        self.forest.state[:, 0] = seeded(*seeds)
+        plant_all(self.forest.where, self._settings, views, players)
         self.forest.guide[:] = -1.0
         if self._has_noise:
             for s, view in enumerate(views):
@@ -179,15 +177,21 @@ class Searcher:
         status = registers[:, STATUS]
         if report is not None:
             report(int(registers[:, VISITS].sum()))
-        for s in np.flatnonzero((status == FAULTY) | (status == LOST))[:1]:
-            kind, vector = int(self.forest.kind[s, registers[s, CURRENT]]), self.forest.vector[s, registers[s, CURRENT]]
-            if status[s] == LOST:
-                raise no_entry(self.game, kind, vector)
-            where = f"the {KINDS[kind]} node {self.game.layout.write(vector)}"
-            raise InputError(f"{self.game.spec}: the rules give no choice, or too many, at {where}")
-        if (status == GROW).any():
+        counts = np.bincount(status, minlength=GO_ON)
+        if counts[FAULTY] or counts[LOST]:
+            raise self._failure(int(np.flatnonzero((status == FAULTY) | (status == LOST))[0]))
+        if counts[GROW]:
             self._grow()
-        return bool((status == DONE).all())
+        return bool(counts[DONE] == len(status))
+
+    def _failure(self, s: int) -> InputError:
+        """Why slot s can't go on."""
+        registers = self.forest.registers[s]
+        kind, vector = int(self.forest.kind[s, registers[CURRENT]]), self.forest.vector[s, registers[CURRENT]]
+        if registers[STATUS] == LOST:
+            return no_entry(self.game, kind, vector)
+        where = f"the {KINDS[kind]} node {self.game.layout.write(vector)}"
+        return InputError(f"{self.game.spec}: the rules give no choice, or too many, at {where}")
 
     def keep(self, s: int, view: Ints) -> bool:
         """Go on in slot s from a later view of its player, at his turn; whether the search had been there.
