@@ -46,7 +46,7 @@ def make_cache(game: Game, entries: int) -> Cache:
     return Cache(keys, np.zeros((places, k)), np.zeros((places, b, k)), np.zeros((places, b)))
 
 
-@kernel()
+@kernel(inline=True)
 def place_of(cache: Cache, queries: Queries, q: int) -> int:
     """Where a query belongs."""
     size = queries.vector.shape[1]

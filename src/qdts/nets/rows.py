@@ -146,7 +146,7 @@ def worth(shape: Shape, number: float, sign: float) -> float:
     return shape.middle + sign * shape.scale * min(1.0, max(-1.0, number))
 
 
-@kernel()
+@kernel(inline=True)
 def write_softmax(weighted: bool, queries: Queries, q: int, logits: Reals32, row: int, answers: Answers) -> None:
     """The prior over a query's choices: ∝ exp(logit), times the rules' weight if `weighted`."""
     count, top, total = queries.degree[q], -np.inf, 0.0

@@ -13,6 +13,7 @@ is H, P̂ or the rules' distribution. Running averages are backed up by `luck`.
 from __future__ import annotations
 
 from qdts.kernels import kernel
+from qdts.pointers import moved
 from qdts.search.choices import EXPECTED, MASKED, MIRROR_BACKUP, RESIDUAL, RUNNING, RUNNING_BACKUP
 from qdts.search.edges import edge_q
 from qdts.search.estimate import write_mirror
@@ -41,8 +42,7 @@ def is_running(slot: Slot, settings: Settings, node: int) -> bool:
 def back_up(slot: Slot, settings: Settings, node: int) -> None:
     """Recompute Q of a node that has been evaluated; where it is to be a running average, its static range."""
     if slot.kind[node] == ACT:
-        for k in range(slot.values):
-            _back_up_act(slot, settings, node, k)
+        _back_up_act(slot, settings, node)
         return
     if slot.kind[node] == OPPONENT:
         root = slot.spawned[node]
@@ -53,23 +53,23 @@ def back_up(slot: Slot, settings: Settings, node: int) -> None:
 
 
 @kernel(inline=True)
-def _back_up_act(slot: Slot, settings: Settings, node: int, k: int) -> None:
-    first, count = slot.first[node], slot.degree[node]
-    weights = scratch(slot, 0)
-    mirrored = settings.backup == MIRROR_BACKUP
-    if mirrored:
-        write_mirror(slot, settings, node, k if settings.hidden else slot.actor[node], weights)
-    q_lo, q_hi = 0.0, 0.0
-    for i in range(count):
-        weight = weights[i] if mirrored else slot.w[first + i]
-        if weight > 0.0:
-            if not mirrored:
-                weight /= slot.total[node]
-            lo, hi = edge_q(slot, settings, node, first + i, k)
-            q_lo += weight * lo
-            q_hi += weight * hi
-    slot.lo[node * slot.values + k] = q_lo
-    slot.hi[node * slot.values + k] = q_hi
+def _back_up_act(slot: Slot, settings: Settings, node: int) -> None:
+    first, share, total = slot.first[node], moved(slot.w, slot.first[node]), float(slot.total[node])
+    if settings.backup == MIRROR_BACKUP:
+        share, total = scratch(slot, STATIC), 1.0
+        write_mirror(slot, settings, node, 0 if settings.hidden else slot.actor[node], share)
+    weights, edges, count = scratch(slot, 0), slot.moves, 0
+    for i in range(slot.degree[node]):  # without a branch, which could not be foreseen
+        edges[count], weights[count] = first + i, share[i] / total
+        count += share[i] > 0.0
+    for k in range(slot.values):
+        q_lo, q_hi = 0.0, 0.0
+        for i in range(count):
+            lo, hi = edge_q(slot, settings, node, edges[i], k)
+            q_lo += weights[i] * lo
+            q_hi += weights[i] * hi
+        slot.lo[node * slot.values + k] = q_lo
+        slot.hi[node * slot.values + k] = q_hi
 
 
 @kernel(inline=True)

@@ -43,7 +43,7 @@ def copy(source: Ints, into: Ints, size: int) -> None:
         into[i] = source[i]
 
 
-@kernel()
+@kernel(inline=True)
 def new_node(slot: Slot, settings: Settings, kind: int, vector: Ints, owner: int, actor: int, tree: int) -> int:
     """A node with a copy of the vector, the root of a new tree if `tree` is NONE; CAPPED or NO_ROOM if it can't be."""
     r = slot.registers
@@ -148,7 +148,7 @@ def child_of(game: Any, rules: Ints, slot: Slot, settings: Settings, node: int, 
     return slot.child[at]
 
 
-@kernel()
+@kernel(inline=True)
 def _make_child(game: Any, rules: Ints, slot: Slot, settings: Settings, node: int, choice: int) -> int:
     tree, kind = slot.tree[node], slot.kind[node]
     vector = slot.vector_a

@@ -64,7 +64,7 @@ DONE, PAUSED, PARKED, GROW, LOST, FAULTY, GO_ON = range(7)
 """Why a slot stopped; GO_ON: it did not."""
 
 
-@kernel()
+@kernel(inline=True)
 def is_only_asked(slot: Slot, settings: Settings) -> bool:
     """Whether the node at hand is a spawned root of which only P is wanted: mirror with step 0."""
     depth = slot.registers[DEPTH]
@@ -138,7 +138,7 @@ def ask(game: Any, playout: Any, rules: Ints, slot: Slot, settings: Settings, bo
     return GO_ON if status == ANSWERED else LOST
 
 
-@kernel()
+@kernel(inline=True)
 def asker(slot: Slot, settings: Settings, node: int) -> int:
     """From whose point of view a node is evaluated: its owner's; in an open game the mover's (CHANCE: the first)."""
     if settings.hidden:
@@ -151,11 +151,12 @@ def absorb(slot: Slot, settings: Settings) -> None:
     """Take in the answer for the node at hand: V, V_c, the prior, and its first Q."""
     r = slot.registers
     node = r[CURRENT]
-    first = slot.first[node]
-    for i in range(slot.degree[node]):
-        slot.prior[first + i] = 0.0 if slot.kind[node] == OPPONENT else slot.answer_prior[i]
-        for k in range(slot.values):
-            slot.vc[(first + i) * slot.values + k] = slot.answer_children[i * slot.values + k]
+    first, count = slot.first[node], slot.degree[node]
+    prior, vc = moved(slot.prior, first), moved(slot.vc, first * slot.values)
+    for i in range(count):
+        prior[i] = 0.0 if slot.kind[node] == OPPONENT else slot.answer_prior[i]
+    for i in range(count * slot.values):
+        vc[i] = slot.answer_children[i]
     for k in range(slot.values):
         slot.v[node * slot.values + k] = slot.answer_value[k]
         slot.lo[node * slot.values + k] = slot.answer_value[k]

@@ -7,7 +7,8 @@ from numba import int64
 
 from qdts.errors import InputError
 from qdts.games.game import Game
-from qdts.kernels import Ints, kernel
+from qdts.kernels import Ints, Reals, kernel
+from qdts.pointers import element
 from qdts.rng import State
 from qdts.search.evaluator import ACT, KINDS, SAMPLE, Answers, AnswersType, Evaluator, Queries, QueriesType, Query
 from qdts.search.forest import CURRENT, STATUS, Forest, WhereType, slot_of, width
@@ -153,17 +154,24 @@ def gather(where: Ints, settings: Settings, first: int, last: int, queries: Quer
     return row
 
 
-@kernel()
+@kernel(inline=True)
+def children_of(answers: Answers, row: int) -> Reals:
+    """V_c of an answer, a choice after the other."""
+    return element(answers.children, row * answers.children.shape[1] * answers.children.shape[2])
+
+
+@kernel(inline=True)
 def is_answer(queries: Queries, answers: Answers, row: int) -> bool:
     """Whether all numbers of an answer are finite, and its prior is a distribution."""
     total, least, sound = 0.0, 0.0, True
-    for k in range(answers.value.shape[1]):
+    count, values, children = queries.degree[row], answers.value.shape[1], children_of(answers, row)
+    for k in range(values):
         sound &= np.isfinite(answers.value[row, k])
-    for i in range(queries.degree[row]):
+    for i in range(count):
         total += answers.prior[row, i]
         least = min(least, answers.prior[row, i])
-        for k in range(answers.value.shape[1]):
-            sound &= np.isfinite(answers.children[row, i, k])
+    for i in range(count * values):
+        sound &= np.isfinite(children[i])
     asked = queries.kind[row] == ACT or queries.kind[row] == SAMPLE
     return sound and np.isfinite(total) and (not asked or (least >= 0.0 and abs(total - 1.0) <= SUM_TOLERANCE))
 
@@ -178,11 +186,12 @@ def scatter(where: Ints, queries: Queries, answers: Answers, count: int) -> int:
         slot = slot_of(where, queries.slot[row], queries.slot[row])
         slot.registers[STATUS] = GO_ON
         slot.state[0] = queries.state[row, 0]
+        count, children = queries.degree[row], children_of(answers, row)
         for k in range(slot.values):
             slot.answer_value[k] = answers.value[row, k]
-        for i in range(queries.degree[row]):
-            if queries.kind[row] == ACT or queries.kind[row] == SAMPLE:
+        if queries.kind[row] == ACT or queries.kind[row] == SAMPLE:
+            for i in range(count):
                 slot.answer_prior[i] = answers.prior[row, i]
-            for k in range(slot.values):
-                slot.answer_children[i * slot.values + k] = answers.children[row, i, k]
+        for i in range(count * slot.values):
+            slot.answer_children[i] = children[i]
     return ALL_WELL

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from qdts.kernels import kernel
+from qdts.kernels import Reals, kernel
+from qdts.pointers import moved
 from qdts.rng import uniform
 from qdts.search.choices import EVEN, GUIDED, MIRROR_SELECT, RUNNING, RUNNING_BACKUP, UCB
 from qdts.search.edges import drawn, write_q
@@ -60,9 +61,9 @@ def note_point(slot: Slot, settings: Settings, node: int, edge: int) -> None:
 
 
 @kernel(inline=True)
-def guide_of(slot: Slot, node: int, i: int) -> float:
-    """P' of a node's edge."""
-    return slot.guide[i] if node == ROOT and slot.guide[0] >= 0.0 else slot.prior[slot.first[node] + i]
+def guide_of(slot: Slot, node: int) -> Reals:
+    """P' of a node's edges."""
+    return slot.guide if node == ROOT and slot.guide[0] >= 0.0 else moved(slot.prior, slot.first[node])
 
 
 @kernel()
@@ -82,9 +83,10 @@ def select_ucb(slot: Slot, settings: Settings, node: int, k: int, guided: bool) 
     lo, hi = scratch(slot, 0), scratch(slot, 1)
     write_q(slot, settings, node, k, lo, hi)
     log_total = np.log(float(slot.total[node]))
+    guide = guide_of(slot, node)
     top, best = -np.inf, 0
     for i in range(count):
-        weight = guide_of(slot, node, i) if guided else 1.0
+        weight = guide[i] if guided else 1.0
         bound = 0.5 * (lo[i] + hi[i]) + settings.c * weight * np.sqrt(log_total / slot.n[first + i])
         if bound > top:
             top, best = bound, i
@@ -108,24 +110,27 @@ def select_puct(slot: Slot, settings: Settings, node: int, k: int) -> int:
     lo, hi, mix = scratch(slot, 0), scratch(slot, 1), scratch(slot, DRAWN)
     write_q(slot, settings, node, k, lo, hi)
     explore = settings.c * np.sqrt(float(slot.total[node]))
-    top, best = -np.inf, 0
+    guide = guide_of(slot, node)
     for i in range(count):
-        u = explore * guide_of(slot, node, i) / (1.0 + slot.n[first + i])
+        u = explore * guide[i] / (1.0 + slot.n[first + i])
         lo[i] += u
         hi[i] += u
-        if lo[i] > top:
-            top, best = lo[i], i
-    tied, mass = 0, 0.0
+    top, best, tied = -np.inf, 0, 0
     for i in range(count):
-        mix[i] = 0.0
-        if hi[i] >= top - settings.tie:
-            tied += 1
-            mass += slot.prior[first + i]
+        best = i if lo[i] > top else best
+        top = max(top, lo[i])
+    for i in range(count):
+        tied += hi[i] >= top - settings.tie
     if tied == 1:
         slot.w[first + best] += 1.0
         note_point(slot, settings, node, best)
         return best
+    mass = 0.0
     for i in range(count):
+        if hi[i] >= top - settings.tie:
+            mass += slot.prior[first + i]
+    for i in range(count):
+        mix[i] = 0.0
         if hi[i] >= top - settings.tie:
             mix[i] = slot.prior[first + i] / mass if mass > 0.0 else 1.0 / tied
             slot.w[first + i] += mix[i]
