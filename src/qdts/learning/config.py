@@ -41,7 +41,7 @@ class SearchSettings:
     temperature_last: float = 0.1
     """α_root: how strong its magnet is, in the same way."""
     even: float = 0.1
-    even_last: float = 0.005
+    even_last: float = 0.02
     """The share of even play in the magnet ρ, in the same way; the rest of it is the policy with averaged weights."""
     eps: float = 0.0
     eps_last: float = 0.0
@@ -58,7 +58,7 @@ class PlaySettings:
     """The share of its moves that the exploring seat draws evenly."""
     slots: int = 1024
     """Searches side by side, at most."""
-    batch: int = 256
+    batch: int = 64
     """Rows of one call of a network."""
     cache: int = 65536
     """Answers of the networks that a generation remembers."""

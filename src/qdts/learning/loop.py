@@ -148,8 +148,8 @@ def _go_on(run: Run, trainer: Trainer, last: int, metrics: Metrics, watch: Watch
         began = time.perf_counter()
         record = trainer.play(generation, progress, watch.doing)
         run.save_record(record)
-        told = trainer.take_in(record)
-        told |= trainer.learn(record, progress, watch.doing)
+        residual = trainer.take_in(record)
+        losses = trainer.learn(record, progress, watch.doing)
         spent += time.perf_counter() - began
         games += len(record)
         metrics = {
@@ -157,7 +157,8 @@ def _go_on(run: Run, trainer: Trainer, last: int, metrics: Metrics, watch: Watch
             "games": games,
             "seconds": spent,
             **trainer.told(record, progress),
-            **told,
+            **losses,
+            "value_residual": residual,
         }
         over = _progress(run, generation + 1, spent) >= 1.0
         if measurable and (over or is_due(generation)):
@@ -196,4 +197,5 @@ def _measured(trainer: Trainer) -> dict[str, Any]:
         "nash_conv_average": slow.nash_conv,
         "value_error": found.value_error,
         "belief_error": found.belief_error,
+        "outcome_residual": trainer.outcome_residual(),
     }

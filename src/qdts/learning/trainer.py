@@ -93,18 +93,20 @@ class Trainer:
         """Make a lesson of V of a record of earlier."""
         self._keep(record, value_lesson(self.game, value_rows(record, target_of(self.config))))
 
-    def take_in(self, record: Record) -> dict[str, float]:
-        """Make lessons of a new record; how far V is from what was played."""
+    def take_in(self, record: Record) -> float:
+        """Make lessons of a new record; the residual variance of V, as it was, in its targets."""
         config, began = self.config, time.perf_counter()
-        network, scale = network_of(self.learner, config), scale_of(self.game)
-        rows, plain = value_rows(record, target_of(config)), value_rows(record, OUTCOME)
+        network = network_of(self.learner, config)
+        rows = value_rows(record, target_of(config))
         self._keep(record, value_lesson(self.game, rows, network))
-        told = {
-            "value_residual": residual_variance(rows, values_at(self.game, network, rows.nodes), scale),
-            "outcome_residual": residual_variance(plain, values_at(self.game, network, plain.nodes), scale),
-        }
+        residual = residual_variance(rows, values_at(self.game, network, rows.nodes), scale_of(self.game))
         self.clock.lap("lessons", began)
-        return told
+        return residual
+
+    def outcome_residual(self) -> float:
+        """The residual variance of V in the outcomes of the newest games."""
+        network, rows = network_of(self.learner, self.config), value_rows(self.records[-1], OUTCOME)
+        return residual_variance(rows, values_at(self.game, network, rows.nodes), scale_of(self.game))
 
     def _keep(self, record: Record, lesson: ValueLesson) -> None:
         window = self.config.value.window

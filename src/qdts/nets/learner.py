@@ -73,9 +73,9 @@ class Learner:
         for p_rows, v_rows in zip(*drawn, strict=True):
             self._encode(policy.queries, p_rows, inputs[:rows])
             self._encode(value.queries, v_rows, inputs[rows:])
-            out = self.model(inputs.to(self.device))
-            p_loss = taught[0].loss(out[:rows], p_rows)
-            v_loss, c_loss = taught[1].loss(out[rows:], v_rows)
+            p_out, v_out = self.model.heads(inputs.to(self.device), rows)
+            p_loss = taught[0].loss(p_out, p_rows)
+            v_loss, c_loss = taught[1].loss(v_out, v_rows)
             loss = p_loss + value_weight * v_loss + child_weight * c_loss
             _step(adam, self.model, loss)
             total += [p_loss.item(), v_loss.item(), c_loss.item()]
@@ -161,7 +161,7 @@ def _group(tensors: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:
 
 
 def _adam(module: nn.Module) -> torch.optim.Adam:
-    return torch.optim.Adam(module.parameters())
+    return torch.optim.Adam(module.parameters(), fused=True)
 
 
 def _states(adam: torch.optim.Adam) -> list[dict[str, Tensor]]:
@@ -217,20 +217,20 @@ class _Value:
         known = in_seats(shape, queries, lesson.known)
         self.known = torch.tensor(known, dtype=torch.float32, device=device)
         there = offered(queries)[..., None]
-        columns = np.where(there, child_columns(shape, queries), 0)
+        columns = np.where(there, child_columns(shape, queries) - shape.actions, 0)
         self.columns = torch.tensor(columns.reshape(len(columns), -1), device=device)
         taught = there * lesson.taught[:, None, None]
         self.there = torch.tensor(np.broadcast_to(taught, columns.shape), dtype=torch.float32, device=device)
         weight = lesson.weight[:, None] * known + 1e-12
         variance = np.average((target_ - np.average(target_, weights=weight)) ** 2, weights=weight)
         self.variance = max(SMALLEST_VARIANCE, float(variance))
-        self.first, self.last = shape.actions, shape.actions + shape.returns
+        self.returns = shape.returns
 
     def loss(self, out: Tensor, rows: Ints) -> tuple[Tensor, Tensor]:
         """Mean squares of what V and V_c are off by."""
         at = torch.from_numpy(rows).to(out.device)
         known, there = self.known[at], self.there[at]
-        value = (known * (out[:, self.first : self.last] - self.target[at]) ** 2).sum() / known.sum().clamp(min=1)
+        value = (known * (out[:, : self.returns] - self.target[at]) ** 2).sum() / known.sum().clamp(min=1)
         found = out.gather(1, self.columns[at]).view_as(there)
         children = (there * (found - self.children[at]) ** 2).sum() / there.sum().clamp(min=1)
         return value / self.variance, children / self.variance

@@ -49,6 +49,13 @@ class PolicyValue(Model):
         bodies = [make_trunk(game, self.trunk, shape.inputs, width, layers, out) for out in outputs]
         self.body = bodies[0] if towers == 1 else Towers(*bodies)
 
+    def heads(self, rows: Tensor, first: int) -> tuple[Tensor, Tensor]:
+        """Logits of P of the first so many rows, and V with V_c of the others; no tower works for nothing."""
+        if isinstance(self.body, Towers):
+            return self.body.policy(rows[:first]), self.body.value(rows[first:])
+        out = self(rows)
+        return out[:first, : self.shape.actions], out[first:, self.shape.actions :]
+
 
 class Belief(Model):
     """H of a game: a logit for each value of the hole that is filled next. A new one is nearly the rules' weights."""
