@@ -104,7 +104,7 @@ class BeliefSettings:
     steps: int = 40
     """A generation."""
     rate: float = 1e-3
-    rate_last: float = 3e-4
+    rate_last: float = 1e-4
     """Learning rate at the beginning and the end of the run."""
 
 
@@ -117,9 +117,9 @@ class FitSettings:
     rows: int = 512
     """A step."""
     rate: float = 3e-3
-    rate_last: float = 5e-4
+    rate_last: float = 1e-4
     """Learning rate at the beginning and the end of the run."""
-    average: float = 3.0
+    average: float = 8.0
     """γ of the average of weights."""
 
 
