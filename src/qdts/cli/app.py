@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from qdts.cli import bench, check, evaluate, games, match, nashconv, policy, search, solve, survey
+from qdts.cli import bench, check, evaluate, games, match, nashconv, policy, search, solve, survey, train
 from qdts.errors import InputError
 
 WRONG_INPUT = 2
@@ -24,7 +24,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="[bold]Examples[/]\n"
-    "  qdts games                                     what can be solved\n"
+    "  qdts train kuhn_poker --minutes 1              learn a game by playing it\n"
+    "  qdts games                                     what games there are\n"
     "  qdts solve leduc_poker --out leduc.npz         solve a game, keep the strategy\n"
     "  qdts policy leduc.npz                          look at it again\n"
     "  qdts check ./my_game.py                        is a game of your own in order?\n"
@@ -37,6 +38,7 @@ app = typer.Typer(
 )
 app.command(epilog=games.EXAMPLES)(games.games)
 app.command(epilog=solve.EXAMPLES)(solve.solve)
+app.command(epilog=train.EXAMPLES)(train.train)
 app.command(epilog=policy.EXAMPLES)(policy.policy)
 app.command(epilog=check.EXAMPLES)(check.check)
 app.command(epilog=nashconv.EXAMPLES)(nashconv.nashconv)
@@ -52,7 +54,7 @@ def root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
-    """Games with hidden information: their rules, solving them exactly, searching and playing."""
+    """Games with hidden information: their rules, solving them exactly, searching, learning and playing."""
     if version:
         from importlib.metadata import version as installed
 

@@ -13,6 +13,7 @@ DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """The bit of a dot by row and column of a character."""
 ROWS, COLUMNS = 4, 2
 """Dots of a character."""
+BARS = "▁▂▃▄▅▆▇█"
 
 Dot = tuple[int, int]
 """Column and row, counted from the upper left."""
@@ -44,6 +45,15 @@ def log_log(points: Iterable[tuple[float, float]], *, width: int = 64, height: i
     up = Axis(math.floor(min(ys)), max(math.ceil(max(ys)), math.floor(min(ys)) + 1), height * ROWS)
     corners = [(across.place(x), up.places - 1 - up.place(y)) for x, y in logs]
     return [*_labelled(_braille(_line(corners), width, height), up), *_foot(across, width, _margin(up))]
+
+
+def spark(values: Sequence[float], *, width: int = 32) -> str:
+    """The last values as a line of bars, by their logarithms; those that have none are left out."""
+    logs = [math.log10(value) for value in values if 0 < value < math.inf][-width:]
+    if not logs:
+        return ""
+    low, high = min(logs), max(logs)
+    return "".join(BARS[round((log - low) / (high - low or 1.0) * (len(BARS) - 1))] for log in logs)
 
 
 def _line(corners: Sequence[Dot]) -> Iterator[Dot]:

@@ -6,13 +6,14 @@ play gets there, the likelier ones first; views of one situation that play alike
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qdts.solving.policy import Policy, aligned, handy_tree, policy_on
+from qdts.solving.policy import Policy, aligned, game_tree, handy_tree, policy_on
 from qdts.solving.tree import NONE
 
 if TYPE_CHECKING:
@@ -61,6 +62,26 @@ def show(screen: Console, policy: Policy, rest: str) -> None:
     more = len(policy) - sum(len(row.views) for row in rows)
     if more:
         screen.print(f"[dim]{more:,} more views: {rest}.[/]")
+
+
+def beside(policies: Mapping[str, Policy]) -> Table:
+    """What several policies of one game do at every view, situation by situation, each in a column of its own."""
+    from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
+    from rich.table import Table
+
+    first, *_ = policies.values()
+    game, tree = first.game, game_tree(first.game)
+    drawn = Table("player", "view", *map(escape, policies), box=SIMPLE_HEAD, pad_edge=False)
+    for infosets in _situations(tree, aligned(tree, first)):
+        for i in sorted(infosets.tolist(), key=lambda i: tuple(tree.infosets.views[i])):
+            view = tree.infosets.views[i]
+            cells = [
+                "   ".join(f"{game.action_name(a)} {_cell(p)}" for a, p in policy(view).items())
+                for policy in policies.values()
+            ]
+            drawn.add_row(str(game.mover(view)), escape(game.describe(view)), *map(escape, cells))
+    return drawn
 
 
 def _table(policy: Policy, rows: list[Row]) -> Table:

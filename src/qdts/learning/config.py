@@ -21,6 +21,7 @@ class NetSettings:
     width: int = 128
     """Units of a layer, or channels of a convolution."""
     layers: int = 2
+    """Hidden layers, or convolutions."""
     towers: int = 2
     """2: P has a trunk of its own; 1: P and V share one."""
     trunk: Trunk = "auto"
@@ -34,6 +35,7 @@ class SearchSettings:
     name: str = "mmds"
     """A search, with what is changed in brackets."""
     visits: int = 64
+    """Of every search."""
     step: float = 5.0
     step_last: float = 5.0
     """η_root: the mirror step of the target, at the beginning and the end of the run."""

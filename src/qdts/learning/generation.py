@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from qdts.errors import InputError
 from qdts.games import batch
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
@@ -86,11 +87,13 @@ def options_at(game: Game, config: Config, progress: float) -> Options:
     """The options of the searches when so much of a run is done."""
     s = config.search
     options = read_search(game, s.name)
-    if options.machine == "forest":
-        eps = at(s.eps, s.eps_last, progress)
-        options = replace(options, eps_sample=eps, eps_opponent=eps)
+    if options.machine != "forest":
+        raise InputError(f"search.name={s.name} plays games out and asks no network, expected qdts, mmds, puct or such")
+    eps = at(s.eps, s.eps_last, progress)
     return replace(
         options,
+        eps_sample=eps,
+        eps_opponent=eps,
         decision="lcb" if config.policy.target == "lcb" else "mirror",
         root_step=at(s.step, s.step_last, progress),
         root_temperature=at(s.temperature, s.temperature_last, progress),

@@ -10,14 +10,16 @@ from typing import Any, Protocol
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.registry import load_game
+from qdts.interrupt import apart, interruptible
 from qdts.learning.config import preset, read_settings
-from qdts.learning.generation import network_of
-from qdts.learning.measure import Measured, is_measurable, measure, measure_search
+from qdts.learning.generation import network_of, options_at
+from qdts.learning.measure import Measured, is_measurable, measure, measure_search, network_policy
 from qdts.learning.report import write_report
-from qdts.learning.run import Metrics, Run, create_run, open_run
+from qdts.learning.run import Metrics, Run, create_run, open_run, write_config
 from qdts.learning.trainer import Trainer
 from qdts.nets.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from qdts.nets.learner import use_threads
+from qdts.solving.policy import Policy
 
 MOST_MINUTES = 1_000_000.0
 REPORT_PAUSE = 5.0
@@ -68,19 +70,15 @@ def train(
     The run is kept in the folder `out`. `settings` are texts such as `search.visits=32`.
     """
     game = load_game(game) if isinstance(game, str) else game
-    if minutes is not None and generations is not None:
-        raise InputError("minutes and generations are both given, expected one of them")
+    _verify_budget(minutes, generations)
     if minutes is None and generations is None:
         minutes = 1.0
-    if minutes is not None and not 0.0 < minutes <= MOST_MINUTES:
-        raise InputError(f"minutes={minutes} is not possible for a run, expected a positive number")
-    if generations is not None and generations < 1:
-        raise InputError(f"generations={generations} is not possible for a run, expected at least 1")
     if seed < 0:
         raise InputError(f"seed={seed} is not possible for a run, expected a number that is not negative")
     config = read_settings(settings, preset(game.name, preset_name))
     folder = Path(out) if out is not None else new_folder(game, seed)
     run = Run(folder, game, seed, config, minutes, generations)
+    options_at(game, config, 0.0)  # what is wrong with the search is told before there is a folder
     trainer = Trainer(game, config, seed, threads=threads, device=device)
     create_run(run)
     return _go_on(run, trainer, 0, {}, watch or Nobody())
@@ -96,25 +94,49 @@ def resume(
     threads: int = 1,
     watch: Watch | None = None,
 ) -> Run:
-    """Go on with a run from its last whole generation, to the end of its budget or of a larger one."""
+    """Go on with a run from its last whole generation, to the end of its budget or of another one."""
     run = open_run(folder, game)
+    _verify_budget(minutes, generations)
     if minutes is not None and run.minutes is None:
         raise InputError(f"'{folder}' has a budget of {run.generations} generations, expected generations, not minutes")
     if generations is not None and run.generations is None:
         raise InputError(f"'{folder}' has a budget of {run.minutes} minutes, expected minutes, not generations")
     run = Run(run.folder, run.game, run.seed, run.config, minutes or run.minutes, generations or run.generations)
+    trainer, last, metrics = _restored(run, threads=threads, device=device)
+    write_config(run)
+    for record in run.load_records(last):
+        trainer.remember(record)
+    run.mend(last, metrics)
+    return _go_on(run, trainer, last, metrics, watch or Nobody())
+
+
+def learned_policy(run: Run) -> Policy:
+    """P of a run's last checkpoint, with averaged weights, at every information set of a game that can be listed."""
+    trainer, _, _ = _restored(run)
+    return network_policy(network_of(trainer.learner, run.config, average=True))
+
+
+def _restored(run: Run, *, threads: int = 1, device: str = "cpu") -> tuple[Trainer, int, Metrics]:
+    """A trainer with the networks of the last checkpoint, its generation and metrics; a new one if there is none."""
     trainer = Trainer(run.game, run.config, run.seed, threads=threads, device=device)
     there = run.checkpoints()
     if not there:
-        run.mend(0, {})
-        return _go_on(run, trainer, 0, {}, watch or Nobody())
-    last = there[-1]
-    checkpoint = load_checkpoint(run.checkpoint(last), run.game)
-    trainer.learner.restore(checkpoint.tensors, f"'{run.checkpoint(last)}'")
-    for record in run.load_records(last):
-        trainer.remember(record)
-    run.mend(last, checkpoint.metrics)
-    return _go_on(run, trainer, last, dict(checkpoint.metrics), watch or Nobody())
+        return trainer, 0, {}
+    file = run.checkpoint(there[-1])
+    checkpoint = load_checkpoint(file, run.game)
+    trainer.learner.restore(checkpoint.tensors, f"'{file}'")
+    return trainer, there[-1], dict(checkpoint.metrics)
+
+
+def _verify_budget(minutes: float | None, generations: int | None) -> None:
+    if minutes is not None and generations is not None:
+        raise InputError("minutes and generations are both given, expected one of them")
+    if minutes is not None and not 0.0 < minutes <= MOST_MINUTES:
+        raise InputError(
+            f"minutes={minutes} is not possible for a run, expected a positive number up to {MOST_MINUTES:,.0f}"
+        )
+    if generations is not None and generations < 1:
+        raise InputError(f"generations={generations} is not possible for a run, expected at least 1")
 
 
 def new_folder(game: Game, seed: int) -> Path:
@@ -133,11 +155,21 @@ def is_due(generation: int) -> bool:
 
 
 def _go_on(run: Run, trainer: Trainer, last: int, metrics: Metrics, watch: Watch) -> Run:
+    """Whatever ends it, Ctrl-C for one, all whole generations are kept and the report tells of them."""
     use_threads(trainer.threads)
-    measurable = is_measurable(run.game, run.config.measure.most)
     watch.begin(run)
-    watch.doing("compiling", 0.0)
-    trainer.warm_up()
+    try:
+        watch.doing("listing the game", 0.0)
+        measurable = apart(lambda: is_measurable(run.game, run.config.measure.most))
+        watch.doing("compiling", 0.0)
+        trainer.warm_up()
+        _learn(run, trainer, last, metrics, measurable, watch)
+    finally:
+        write_report(run)
+    return run
+
+
+def _learn(run: Run, trainer: Trainer, last: int, metrics: Metrics, measurable: bool, watch: Watch) -> None:
     spent = float(metrics.get("seconds", 0.0))
     games = int(metrics.get("games", 0))
     reported = 0.0
@@ -169,16 +201,24 @@ def _go_on(run: Run, trainer: Trainer, last: int, metrics: Metrics, watch: Watch
                 trainer.learner, run.config, run.config.measure.visits, threads=trainer.threads,
                 report=lambda share: watch.doing("measuring the searched policy", share),
             )  # fmt: skip
-        config = {"net": run.config.as_dict()["net"], "play": run.config.as_dict()["play"]}
+        _keep(run, trainer, metrics)
+        if time.monotonic() - reported > REPORT_PAUSE:
+            write_report(run)
+            reported = time.monotonic()
+        watch.done(metrics, min(1.0, _progress(run, generation + 1, spent)))
+
+
+def _keep(run: Run, trainer: Trainer, metrics: Metrics) -> None:
+    """Put a generation into the run's folder; Ctrl-C waits for it."""
+    config = {"net": run.config.as_dict()["net"], "play": run.config.as_dict()["play"]}
+    generation = metrics["generation"]
+    with interruptible() as interrupt:
         checkpoint = Checkpoint(run.game, generation, config, metrics, trainer.learner.tensors())
         save_checkpoint(checkpoint, run.checkpoint(generation))
         run.append_metrics(metrics)
         run.forget_checkpoints()
-        if over or time.monotonic() - reported > REPORT_PAUSE:
-            write_report(run)
-            reported = time.monotonic()
-        watch.done(metrics, min(1.0, _progress(run, generation + 1, spent)))
-    return run
+    if interrupt.asked:
+        raise KeyboardInterrupt
 
 
 def _progress(run: Run, generation: int, spent: float) -> float:

@@ -117,6 +117,16 @@ def create_run(run: Run) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         hint = f", or --resume {folder} to go on there" if (folder / "config.json").exists() else ""
         raise InputError(f"'{folder}' exists and is not an empty folder, expected a new one{hint}")
+    try:
+        for name in ("checkpoints", "records"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder '{folder}': {error.strerror or error}") from error
+    write_config(run)
+
+
+def write_config(run: Run) -> None:
+    """Write down what the run is asked to do."""
     data: dict[str, Any] = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -126,13 +136,8 @@ def create_run(run: Run) -> None:
     }
     data |= {"minutes": run.minutes} if run.generations is None else {"generations": run.generations}
     data["config"] = run.config.as_dict()
-    try:
-        for name in ("checkpoints", "records"):
-            (folder / name).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder '{folder}': {error.strerror or error}") from error
     text = json.dumps(data, indent=2) + "\n"
-    write_whole(folder / "config.json", lambda file: file.write(text.encode()))
+    write_whole(run.folder / "config.json", lambda file: file.write(text.encode()))
 
 
 def is_run(path: str | Path) -> bool:

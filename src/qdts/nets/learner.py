@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from qdts.errors import InputError
+from qdts.errors import InputError, unknown
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
 from qdts.nets.checkpoint import load_into
@@ -27,6 +27,8 @@ from qdts.nets.model import Belief, Model, PolicyValue
 from qdts.nets.rows import encode
 from qdts.nets.trunk import Towers
 from qdts.search.evaluator import Queries
+
+DEVICES = ("cpu", "cuda")
 
 
 class Losses(NamedTuple):
@@ -50,7 +52,7 @@ class Learner:
             self.belief = Belief(game, width=width, layers=layers, trunk=trunk)
         self.game = game
         self.shape = self.model.shape
-        self.device = torch.device(device)
+        self.device = find_device(device)
         self.model.to(self.device)
         self.belief.to(self.device)
         self.average = copy.deepcopy(self.model)
@@ -147,6 +149,15 @@ class Learner:
 
     def _modules(self) -> dict[str, nn.Module]:
         return {"model": self.model, "average": self.average, "belief": self.belief}
+
+
+def find_device(name: str) -> torch.device:
+    """The device of a name; an InputError where there is none."""
+    if name not in DEVICES:
+        raise unknown("device", name, DEVICES)
+    if name == "cuda" and not torch.cuda.is_available():
+        raise InputError("the device cuda is not there: torch finds no CUDA on this machine, expected cpu")
+    return torch.device(name)
 
 
 def use_threads(threads: int) -> None:
