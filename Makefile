@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c c
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help setup solve test bench golden clean
+.PHONY: help setup train solve test bench golden clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -29,6 +29,9 @@ $(SETUP): pyproject.toml constraints.txt
 $(BENCH): $(SETUP)
 	$(INSTALL) --no-build-isolation -e '.[dev,bench]'
 	@touch $@
+
+train: $(SETUP) ## learn Kuhn poker by self-play for a minute, into runs/
+	$(BIN)/qdts train kuhn_poker --minutes 1
 
 solve: $(SETUP) ## solve Leduc poker and watch it converge
 	$(BIN)/qdts solve leduc_poker --iterations 200000

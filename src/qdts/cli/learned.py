@@ -44,7 +44,6 @@ def show(screen: Console, run: Run, *, interrupted: bool) -> None:
 
     metrics, found = run.metrics(), figures(run, interrupted=interrupted)
     facts = _facts(found, run.game.players)
-    facts["report"] = escape(str(run.report))
     if interrupted:
         facts["stopped"] = "[yellow]by Ctrl-C: this is what there was[/]"
     screen.print(
@@ -56,15 +55,16 @@ def show(screen: Console, run: Run, *, interrupted: bool) -> None:
         screen.print("\n".join(chart.log_log(points, height=CHART_ROWS)), style="cyan")
     if points:
         _show_strategy(screen, run)
+    screen.print(f"\nThe report, for a browser: [bold]{escape(str(run.report))}[/]", soft_wrap=True)
 
 
 def _facts(found: Mapping[str, Any], players: int) -> dict[str, str]:
     facts: dict[str, str] = {}
     if found["nash_conv"] is not None:
-        facts["NashConv"] = f"{distance(found['nash_conv'], players)}"
-        facts["  averaged weights"] = distance(found["nash_conv_average"], players)
+        facts["NashConv"] = distance(found["nash_conv"], players)
+        facts["  averaged weights"] = f"[bold green]{number(found['nash_conv_average'])}[/]"
         for row in found["nash_conv_search"] or []:
-            facts[f"  searched, {row['visits']:,} visits"] = f"[bold]{number(row['nash_conv'])}[/]"
+            facts[f"  searched, {row['visits']:,} visits"] = f"[bold green]{number(row['nash_conv'])}[/]"
     for name, words in (("value_error", "error of V"), ("belief_error", "error of H")):
         if found[name] is not None:
             facts[words] = number(found[name])

@@ -76,11 +76,11 @@ def _fits(value: float, log: bool) -> bool:
 
 
 def _axis(values: Sequence[float], start: float, end: float, log: bool) -> Axis:
-    """From the least value to the greatest, with a little room, and never of no length."""
-    low, high = min(values), max(values)
-    if log:
-        low, high = math.log10(low), math.log10(high)
-    room = 0.04 * (high - low) or (0.1 if log else 0.1 * abs(high) or 1.0)
+    """From the least value, or zero, to the greatest, with a little room, and never of no length."""
+    if not log:
+        return Axis(min(0.0, *values), 1.04 * max(0.0, *values) or 1.0, start, end, log)
+    low, high = math.log10(min(values)), math.log10(max(values))
+    room = 0.04 * (high - low) or 0.1
     return Axis(low - room, high + room, start, end, log)
 
 
@@ -113,13 +113,12 @@ def _label(value: float) -> str:
 
 
 def _curve(series: Series, across: Axis, up: Axis, colour: str) -> str:
-    """A line through the points; of those in one column of pixels the last one is drawn."""
-    columns = {round(across.place(x)): up.place(y) for x, y in series.points}
-    points = " ".join(f"{x},{y:.1f}" for x, y in columns.items())
-    last_x, last_y = list(columns.items())[-1]
+    """A line through the points, and a dot at its end."""
+    points = [f"{across.place(x):.1f},{up.place(y):.1f}" for x, y in series.points]
+    x, y = points[-1].split(",")
     return (
-        f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.6" stroke-linejoin="round"/>'
-        f'<circle cx="{last_x}" cy="{last_y:.1f}" r="2.6" fill="{colour}"/>'
+        f'<polyline points="{" ".join(points)}" fill="none" stroke="{colour}" stroke-width="1.6" '
+        f'stroke-linejoin="round"/><circle cx="{x}" cy="{y}" r="2.6" fill="{colour}"/>'
     )
 
 

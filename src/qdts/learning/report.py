@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import pairwise
@@ -88,49 +89,54 @@ def _figures(metrics: Sequence[Metrics]) -> dict[str, str]:
 
 
 def _pictures(metrics: Sequence[Metrics]) -> str:
-    def of(**names: str) -> list[Series]:
-        return [Series(words.replace("_", " "), _curve(metrics, key)) for words, key in names.items()]
+    lines = _drawn(metrics)
 
+    def of(names: Mapping[str, str]) -> list[Series]:
+        return [Series(words, _curve(lines, key)) for words, key in names.items()]
+
+    nash_conv = of({"network": "nash_conv", "averaged weights": "nash_conv_average"})
+    losses = of({"P": "policy_loss", "V": "value_loss", "V_c": "child_loss", "H": "belief_loss"})
+    errors = of({"V": "value_error", "H": "belief_error"})
+    residuals = of({"target": "value_residual", "plain outcome": "outcome_residual"})
     drawn = (
-        picture("NashConv", of(network="nash_conv", averaged_weights="nash_conv_average") + _searched(metrics)),
-        picture(
-            "Losses, as they are fitted",
-            of(P="policy_loss", V="value_loss", V_c="child_loss", H="belief_loss"),
-        ),
-        picture("Errors of V and H against what follows from P", of(V="value_error", H="belief_error")),
-        picture(
-            "Variance of what is left of V's target",
-            of(target="value_residual", plain_outcome="outcome_residual"),
-        ),
-        picture("Entropy of policy targets, in nats", of(entropy="entropy"), log_y=False),
-        picture("Games a second", [Series("games", _speed(metrics, _new_games))], log_y=False),
-        picture("Visits a second", [Series("visits", _speed(metrics, lambda _, line: line["visits"]))], log_y=False),
+        picture("NashConv", nash_conv + _searched(lines)),
+        picture("Losses", losses),
+        picture("Errors of V and H against what follows from P", errors),
+        picture("Residual variance of V before it is fitted", residuals),
+        picture("Entropy of policy targets, in nats", of({"entropy": "entropy"}), log_y=False),
+        picture("Games a second", of({"games": "games_per_second"}), log_y=False),
+        picture("Visits a second", of({"visits": "visits_per_second"}), log_y=False),
     )
     return "\n".join(text for text in drawn if text)
+
+
+def _drawn(metrics: Sequence[Metrics]) -> list[Metrics]:
+    """What is drawn, with speeds: all lines with NashConv, and of the rest the last in each hundredth of a decade."""
+    start: Metrics = {"games": 0, "seconds": 0.0}
+    kept: dict[tuple[bool, int], tuple[Metrics, Metrics]] = {}
+    for before, line in pairwise([start, *metrics]):
+        measured = line.get("nash_conv") is not None
+        column = line["generation"] if measured else math.floor(100 * math.log10(max(line["seconds"], 1e-9)))
+        kept[measured, column] = before, line
+    return [
+        {
+            **line,
+            "games_per_second": (line["games"] - before["games"]) / seconds,
+            "visits_per_second": line["visits"] / seconds,
+        }
+        for before, line in sorted(kept.values(), key=lambda pair: pair[1]["generation"])
+        if (seconds := line["seconds"] - before["seconds"]) > 0.0
+    ]
 
 
 def _curve(metrics: Iterable[Metrics], name: str) -> list[Point]:
     return [(line["seconds"], line[name]) for line in metrics if line.get(name) is not None]
 
 
-def _searched(metrics: Sequence[Metrics]) -> list[Series]:
+def _searched(metrics: Iterable[Metrics]) -> list[Series]:
     """Dots for the searched policy, by visits."""
     found: dict[int, list[Point]] = {}
     for line in metrics:
         for row in line.get("nash_conv_search") or []:
             found.setdefault(row["visits"], []).append((line["seconds"], row["nash_conv"]))
     return [Series(f"search, {visits:,} visits", points, dots=True) for visits, points in found.items()]
-
-
-def _new_games(before: Metrics, line: Metrics) -> float:
-    return line["games"] - before["games"]
-
-
-def _speed(metrics: Sequence[Metrics], made: Any) -> list[Point]:
-    """What each generation made in a second."""
-    start: Metrics = {"games": 0, "seconds": 0.0}
-    return [
-        (line["seconds"], made(before, line) / (line["seconds"] - before["seconds"]))
-        for before, line in pairwise([start, *metrics])
-        if line["seconds"] > before["seconds"]
-    ]

@@ -1,0 +1,259 @@
+"""`qdts train`: what it prints, what it keeps, and how it fails."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import re
+import signal
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from qdts.cli import main, progress
+from qdts.cli.chart import spark
+from qdts.cli.follow import Display
+from qdts.cli.settings import settings
+from qdts.games.registry import load_game
+from qdts.learning.config import Config, flat
+from qdts.learning.report import page
+from qdts.learning.run import Run, open_run
+
+Output = pytest.CaptureFixture[str]
+
+KEYS = {
+    *("game", "run", "seed", "generations", "seconds", "games", "nash_conv", "nash_conv_average", "nash_conv_search"),
+    *("value_error", "belief_error", "interrupted"),
+}
+TINY = [
+    *("net.width=8", "net.layers=1", "search.visits=2", "play.games=20", "belief.games=20", "belief.steps=2"),
+    *("fit.steps=2", "fit.rows=16", "measure.visits=2,4"),
+]
+QUICK = [part for setting in TINY for part in ("--set", setting)]
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, nothing takes so long that it must be told."""
+    monkeypatch.setattr(progress, "BEAT_SECONDS", 3600.0)
+
+
+def train_json(capsys: Output, *arguments: str) -> dict[str, Any]:
+    assert main(["train", *arguments, "--json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out.count("\n") == 1
+    data = json.loads(printed.out)
+    assert {*data} == KEYS
+    return data
+
+
+def check_failure(capsys: Output, arguments: list[str], *words: str) -> None:
+    assert main(["train", *arguments, "--json"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert re.fullmatch(r"qdts: [^\n]+\n", printed.err)
+    for word in words:
+        assert word in printed.err
+
+
+def test_a_run_goes_on_as_if_it_had_never_stopped(capsys: Output, tmp_path: Path) -> None:
+    constant = ["search.even_last=0.1", "fit.rate_last=0.003", "belief.rate_last=0.001"]  # whatever the budget is
+    options = [*("--seed", "7"), *QUICK, *(part for setting in constant for part in ("--set", setting))]
+    whole, parts = str(tmp_path / "whole"), str(tmp_path / "parts")
+    data = train_json(capsys, "kuhn_poker", "--generations", "3", "--out", whole, *options)
+    assert (data["game"], data["run"], data["seed"], data["generations"]) == ("kuhn_poker", whole, 7, 3)
+    assert (data["games"], data["interrupted"]) == (60, False)
+    assert [row["visits"] for row in data["nash_conv_search"]] == [2, 4]
+    assert data["nash_conv"] == open_run(whole).metrics()[-1]["nash_conv"]
+    first = train_json(capsys, "kuhn_poker", "--generations", "2", "--out", parts, *options)
+    more = train_json(capsys, "--resume", parts, "--generations", "3")
+    assert (first["generations"], more["generations"]) == (2, 3)
+    timeless = KEYS - {"run", "seconds"}
+    assert {key: more[key] for key in timeless} == {key: data[key] for key in timeless}
+    assert train_json(capsys, "--resume", parts) == more
+    assert [line["generation"] for line in open_run(parts).metrics()] == [1, 2, 3]
+
+
+def test_a_run_for_people(capsys: Output, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    assert main(["train", "kuhn_poker", "--generations", "2", "--out", str(folder), *QUICK]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    text = " ".join(printed.out.split())
+    for words in (
+        *("generation 2 100%", "NashConv", "exploitability is half of it", "averaged weights", "searched, 4 visits"),
+        *("against seconds", "learnt", "equilibrium", "K; pass, bet", "report.html"),
+    ):
+        assert words in text, words
+    root = ElementTree.parse(folder / "report.html").getroot()
+    titles = {h2.text for h2 in root.iter("h2")}
+    assert {"NashConv", "Losses", "Entropy of policy targets, in nats", "Games a second", "Settings"} <= titles
+    curves = [element for element in root.iter() if element.tag.endswith("polyline")]
+    assert len(curves) == 2 + 4 + 2 + 2 + 1 + 1 + 1
+    assert all(len(curve.attrib["points"].split()) == 2 for curve in curves)
+    assert not [element for element in root.iter() if "script" in element.tag or "href" in element.attrib]
+
+
+def test_a_game_that_cannot_be_measured(capsys: Output, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    data = train_json(
+        capsys, "kuhn_poker", "--generations", "2", "--out", str(folder), *QUICK, "--set", "measure.most=0"
+    )
+    assert [data[key] for key in ("nash_conv", "nash_conv_average", "nash_conv_search", "value_error")] == [None] * 4
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert "<h2>NashConv</h2>" not in text
+    assert "<h2>Losses</h2>" in text
+    assert main(["train", "--resume", str(folder)]) == 0
+    assert "generations" in capsys.readouterr().out
+
+
+def test_a_report_of_many_generations_stays_small() -> None:
+    run = Run(Path("nowhere"), load_game("kuhn_poker"), 0, Config(), generations=5000)
+    lines: list[dict[str, Any]] = [
+        {"generation": n, "games": 10 * n, "seconds": 0.1 * n, "visits": 100, "entropy": 0.5, "policy_loss": 1 / n}
+        for n in range(1, 5001)
+    ]
+    for line in lines[:16]:
+        line |= {"nash_conv": 1 / line["generation"], "nash_conv_average": 0.0}
+    root = ElementTree.fromstring(page(run, lines))
+    curves = [element.attrib["points"].split() for element in root.iter() if element.tag.endswith("polyline")]
+    assert len(curves[0]) == 16
+    assert max(map(len, curves)) < 500
+    assert all([*map(float, dot.split(","))] for curve in curves for dot in curve)
+    assert ElementTree.fromstring(page(run, [])).find(".//p") is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["kuhn_poker", "--set", "serch.visits=3"], ["serch.visits", "did you mean search.visits"]),
+        (["kuhn_poker", "--set", "search.visit=3"], ["search.visit", "did you mean search.visits"]),
+        (["kuhn_poker", "--set", "play.explore=2"], ["play.explore=2.0", "from 0 to 1"]),
+        (["kuhn_poker", "--set", "search.visits=0"], ["search.visits=0", "at least 1"]),
+        (["kuhn_poker", "--set", "fit.rate=nan"], ["fit.rate=nan", "a positive number"]),
+        (["kuhn_poker", "--set", "net.trunk=cnv"], ["cnv", "did you mean conv"]),
+        (["kuhn_poker", "--set", "search.visits"], ["search.visits", "name=value"]),
+        (["kuhn_poker", "--set", "search.name=ismcts"], ["search.name=ismcts", "mmds"]),
+        (["kuhn_poker", "--set", "search.name=mdms"], ["mdms", "did you mean mmds"]),
+        (["kuhn_poker", "--preset", "defualt"], ["defualt", "did you mean default"]),
+        (["kuhn_poker", "--minutes", "1", "--generations", "2"], ["minutes and generations"]),
+        (["kuhn_poker", "--minutes", "0"], ["minutes=0.0", "positive"]),
+        (["kuhn_poker", "--generations", "0"], ["generations=0", "at least 1"]),
+        (["khun_poker"], ["did you mean kuhn_poker"]),
+        (["kuhn_poker", "--device", "gpu"], ["gpu", "cpu, cuda"]),
+        (["--resume", ".", "--seed", "1"], ["--seed with --resume"]),
+        (["--resume", "no_such_folder"], ["no_such_folder", "not the folder of a run"]),
+        ([], ["GAME", "--resume"]),
+    ],
+    ids=lambda x: " ".join(x) if x else "",
+)
+def test_wrong_input_is_told_in_one_sentence(
+    arguments: list[str], words: list[str], capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    check_failure(capsys, arguments, *words)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_folders_that_are_taken_or_no_runs(capsys: Output, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    check_failure(capsys, ["kuhn_poker", "--out", str(tmp_path / "full")], "full", "expected a new one")
+    (tmp_path / "config.json").write_text('{"format": "other", "format_version": 1}')
+    check_failure(capsys, ["--resume", str(tmp_path)], "other 1", "qdts-run 1")
+    run = str(tmp_path / "run")
+    train_json(capsys, "kuhn_poker", "--generations", "1", "--out", run, *QUICK)
+    check_failure(capsys, ["kuhn_poker", "--out", run], "--resume")
+    check_failure(capsys, ["leduc_poker", "--resume", run], "kuhn_poker", "leduc_poker")
+    check_failure(capsys, ["--resume", run, "--minutes", "1"], "expected generations, not minutes")
+
+
+def test_what_is_missing_is_told(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    check_failure(capsys, ["kuhn_poker", "--device", "cuda"], "cuda", "expected cpu")
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else find(name))
+    check_failure(capsys, ["kuhn_poker"], "learning needs torch", "pip install 'qdts[nets]'")
+
+
+def test_settings_are_told_with_their_meaning(capsys: Output) -> None:
+    told = settings(Config())
+    assert [name for setting in told for name in setting.names] == [*flat(Config())]
+    assert all(setting.meaning for setting in told)
+    assert main(["train", "--settings", "kuhn_poker", "--set", "search.visits=77"]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"search\.visits +77 ", text)
+    assert all(name in text for name in flat(Config()))
+    assert main(["train", "--settings", "--json"]) == 0
+    assert {*json.loads(capsys.readouterr().out)} == {*flat(Config())}
+
+
+INTERRUPTIBLE = """
+import sys
+from qdts.cli import follow, main
+done = follow.Quiet.done
+def tell(self, metrics, progress):
+    done(self, metrics, progress)
+    print("done", file=sys.stderr, flush=True)
+follow.Quiet.done = tell
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_ctrl_c_keeps_whole_generations(capsys: Output, tmp_path: Path) -> None:
+    folder = str(tmp_path / "run")
+    command = [sys.executable, "-c", INTERRUPTIBLE, "train", "kuhn_poker", "--generations", "1000000"]
+    with subprocess.Popen(
+        [*command, "--json", "--out", folder, *QUICK], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        while process.stderr.readline() != "done\n":
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert err.splitlines()[-2:] == [
+        f"qdts: all whole generations are kept; qdts train --resume {folder} goes on",
+        "qdts: stopped by Ctrl-C",
+    ]
+    data = json.loads(out.splitlines()[-1])
+    assert data["interrupted"] is True
+    run = open_run(folder)
+    assert run.checkpoints()[-1] == run.metrics()[-1]["generation"] == data["generations"]
+    assert f"<b>{data['generations']:,}</b>" in run.report.read_text(encoding="utf-8")
+    goal = data["generations"] + 1
+    assert train_json(capsys, "--resume", folder, "--generations", str(goal))["generations"] == goal
+
+
+def test_the_live_display_shows_figures_and_time_left(tmp_path: Path) -> None:
+    run = Run(tmp_path, load_game("kuhn_poker"), 0, Config(), generations=8)
+    screen = Console(file=io.StringIO(), force_terminal=True, width=100, height=30)
+    with Display(screen) as display:
+        display.begin(run)
+        display.doing("self-play", 0.25)
+        display.done({"generation": 1, "games": 100, "seconds": 2.0, "nash_conv": 1.0, "nash_conv_average": 1.0}, 0.125)
+        display.done({"generation": 2, "games": 500, "seconds": 4.0, "nash_conv": 0.1, "nash_conv_average": 0.2}, 0.25)
+        display.heard += 3600.0
+        with screen.capture() as capture:
+            screen.print(display.render())
+    text = re.sub(r"\x1b\[[\d;]*m", "", capture.get())
+    for words in ("learning kuhn_poker", "generation 1: self-play, 25%", "generation 2", "NashConv 0.1", "200 games/s"):
+        assert words in text
+    assert re.search(r"\d:\d\d left", text)
+    assert "█▁" in text
+
+
+def test_sparks() -> None:
+    assert spark([1.0, 0.1, 0.01]) == "█▅▁"
+    assert spark([]) == spark([0.0]) == ""
+    assert len(spark([1.0] * 100, width=7)) == 7
