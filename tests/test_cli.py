@@ -72,6 +72,7 @@ def test_help_and_import_load_nothing_heavy() -> None:
         [],
         ["games"],
         ["solve"],
+        ["train"],
         ["policy"],
         ["check"],
         ["nashconv"],

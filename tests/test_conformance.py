@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from qdts.games import family_names, load_game
+from qdts.games import batch, family_names, load_game
 from qdts.kernels import Ints
 from qdts.solving.tree import enumerate_game
-from qdts.testing import ConformanceError, Law, batch, check_game, golden
+from qdts.testing import ConformanceError, Law, check_game, golden
 from qdts.testing.rows import distinct, find
 
 GOLDEN = Path(__file__).parent / "golden"

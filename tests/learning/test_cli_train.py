@@ -222,11 +222,11 @@ def test_ctrl_c_keeps_whole_generations(capsys: Output, tmp_path: Path) -> None:
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err
+    data = json.loads(out.splitlines()[-1])
     assert err.splitlines()[-2:] == [
-        f"qdts: all whole generations are kept; qdts train --resume {folder} goes on",
+        f"qdts: generations kept: {data['generations']:,}; qdts train --resume {folder} goes on",
         "qdts: stopped by Ctrl-C",
     ]
-    data = json.loads(out.splitlines()[-1])
     assert data["interrupted"] is True
     run = open_run(folder)
     assert run.checkpoints()[-1] == run.metrics()[-1]["generation"] == data["generations"]

@@ -38,18 +38,17 @@ def figures(run: Run, *, interrupted: bool) -> dict[str, Any]:
     }
 
 
-def show(screen: Console, run: Run, *, interrupted: bool) -> None:
-    """Print all of it."""
+def show(screen: Console, run: Run, found: Mapping[str, Any]) -> None:
+    """Print all of it; `found` is what `figures` gave."""
     from rich.markup import escape
 
-    metrics, found = run.metrics(), figures(run, interrupted=interrupted)
     facts = _facts(found, run.game.players)
-    if interrupted:
+    if found["interrupted"]:
         facts["stopped"] = "[yellow]by Ctrl-C: this is what there was[/]"
-    screen.print(
-        panel(run.game.spec, f"learnt in {escape(str(run.folder))}", facts, "yellow" if interrupted else "green")
-    )
-    points = [(line["seconds"], line["nash_conv_average"]) for line in metrics if line.get("nash_conv") is not None]
+    colour = "yellow" if found["interrupted"] else "green"
+    screen.print(panel(run.game.spec, f"learnt by self-play, seed {run.seed}", facts, colour))
+    measured = [line for line in run.metrics() if line.get("nash_conv") is not None]
+    points = [(line["seconds"], line["nash_conv_average"]) for line in measured]
     if len(points) > 1:
         screen.print("\nNashConv with averaged weights against seconds, both logarithmic", style="bold")
         screen.print("\n".join(chart.log_log(points, height=CHART_ROWS)), style="cyan")

@@ -139,14 +139,15 @@ def _run(
 def _finish(run: Run, game: str | None, interrupted: bool, as_json: bool) -> None:
     from qdts.cli import learned
 
+    found = learned.figures(run, interrupted=interrupted)
     if as_json:
-        print(json.dumps(learned.figures(run, interrupted=interrupted), allow_nan=False), flush=True)
+        print(json.dumps(found, allow_nan=False), flush=True)
     else:
-        learned.show(console(), run, interrupted=interrupted)
+        learned.show(console(), run, found)
     if interrupted:
         own = [game] if game is not None and not _is_known(game) else []
         command = shlex.join(["qdts", "train", *own, "--resume", str(run.folder)])
-        print(f"qdts: all whole generations are kept; {command} goes on", file=sys.stderr, flush=True)
+        print(f"qdts: generations kept: {found['generations']:,}; {command} goes on", file=sys.stderr, flush=True)
         raise typer.Exit(INTERRUPTED)
 
 
