@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from qdts.errors import InputError
     from qdts.games import Family, Game, Parameter, load_game, register
+    from qdts.learning.loop import resume, train
+    from qdts.learning.run import Run, open_run
     from qdts.play import decide, play_match, read_seat
+    from qdts.play.agent import Agent, load_agent
     from qdts.search.name import read_search
     from qdts.search.run import run_searches
     from qdts.search.searched import searched_policy
@@ -33,7 +36,10 @@ if TYPE_CHECKING:
 _WHERE = {
     "qdts.errors": ["InputError"],
     "qdts.games": ["Family", "Game", "Parameter", "load_game", "register"],
+    "qdts.learning.loop": ["resume", "train"],
+    "qdts.learning.run": ["Run", "open_run"],
     "qdts.play": ["decide", "play_match", "read_seat"],
+    "qdts.play.agent": ["Agent", "load_agent"],
     "qdts.search.name": ["read_search"],
     "qdts.search.run": ["run_searches"],
     "qdts.search.searched": ["searched_policy"],
@@ -55,28 +61,34 @@ _WHERE = {
 _HOME = {name: module for module, names in _WHERE.items() for name in names}
 
 __all__ = [
+    "Agent",
     "Family",
     "Game",
     "InputError",
     "Measurement",
     "Parameter",
     "Policy",
+    "Run",
     "Solution",
     "best_response",
     "decide",
     "expected_values",
+    "load_agent",
     "load_game",
     "load_policy",
     "measure_policy",
     "nash_conv",
+    "open_run",
     "play_match",
     "read_search",
     "read_seat",
     "register",
+    "resume",
     "run_searches",
     "save_policy",
     "searched_policy",
     "solve",
+    "train",
     "uniform_policy",
     "uniform_rows",
 ]

@@ -1,6 +1,6 @@
 """Between qdts and OpenSpiel, both ways.
 
-    bot                             a search or policy of ours as a `pyspiel.Bot`
+    bot                             a search, policy or agent of ours as a `pyspiel.Bot`
     policy                          the same as an `open_spiel.python.policy.Policy`
     BotSeat                         any `pyspiel.Bot` as a seat of `qdts.play_match`
     to_openspiel, from_openspiel    whole tables
@@ -15,6 +15,7 @@ from typing import Any
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.registry import load_game
+from qdts.learning.run import Run
 from qdts.play.lockstep import twin
 from qdts.play.openspiel_seats import BotSeat
 from qdts.play.seats import PolicySeat, Seat, read_seat
@@ -24,8 +25,10 @@ from qdts.solving.policy import Policy, verify_game
 __all__ = ["BotSeat", "bot", "from_openspiel", "policy", "to_openspiel"]
 
 
-def bot(game: Game | str, seat: Seat | Policy | str, player: int, seed: int = 0) -> Any:
-    """A `pyspiel.Bot` for one player: a seat, a policy, or the text of a seat such as `qdts:200@leduc.npz`.
+def bot(game: Game | str, seat: Seat | Policy | Run | str, player: int, seed: int = 0) -> Any:
+    """A `pyspiel.Bot` for one player: a seat (an agent is one), a policy, a run, or the text of a seat.
+
+    Such a text is `qdts:200@leduc.npz`, or the folder of a run.
 
     It takes states of OpenSpiel's game, simultaneous moves at once or in turns, and decides by our view of its player
     in them alone. The seed is that of searches and moves, over all games that the bot plays.
@@ -36,7 +39,7 @@ def bot(game: Game | str, seat: Seat | Policy | str, player: int, seed: int = 0)
     return SeatBot(sitting, player, seed)
 
 
-def policy(game: Game | str, seat: Seat | Policy | str, seed: int = 0) -> Any:
+def policy(game: Game | str, seat: Seat | Policy | Run | str, seed: int = 0) -> Any:
     """An `open_spiel.python.policy.Policy` for all players, of the same.
 
     A search is made when a view is first asked for, and remembered. Its seed depends on `seed` and the view, so the
@@ -48,13 +51,17 @@ def policy(game: Game | str, seat: Seat | Policy | str, seed: int = 0) -> Any:
     return SeatPolicy(sitting, seed)
 
 
-def _seat(game: Game | str, seat: Seat | Policy | str) -> Seat:
+def _seat(game: Game | str, seat: Seat | Policy | Run | str) -> Seat:
     """The seat of ours that is meant, at a game that OpenSpiel has."""
     loaded = load_game(game) if isinstance(game, str) else game
     twin(loaded)
     if isinstance(seat, Policy):
         verify_game(seat, loaded)
         return PolicySeat(seat)
+    if isinstance(seat, Run):
+        from qdts.play.agent import load_agent
+
+        return load_agent(seat, game=loaded)
     meant = read_seat(loaded, seat) if isinstance(seat, str) else seat
     if isinstance(meant, BotSeat):
         raise InputError(f"{meant.name} is a bot of OpenSpiel already, expected a seat of ours: random, qdts:100, …")

@@ -112,7 +112,7 @@ def test_seats_from_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "makes no sense, expected random, FILE.npz, NAME:VISITS, NAME:VISITS@FILE, NAME:VISITS@playouts or op"),
+        ("", "makes no sense, expected random, FILE.npz, RUN, NAME:VISITS, NAME:VISITS@FILE, NAME:VISITS@RUN, NAM"),
         ("", "or openspiel:BOT, NAME one of a-ismcts, ismcts"),
         ("rondom", "seat 'rondom' makes no sense"),
         ("qdts", "seat 'qdts' has no visits, expected qdts:100"),

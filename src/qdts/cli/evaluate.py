@@ -11,7 +11,15 @@ import typer
 from qdts.cli import chart
 from qdts.cli.bar import bar
 from qdts.cli.output import console, number, print_json
-from qdts.cli.search import GAME_HELP, OPTION_HELP, POLICY_HELP, SEARCH_HELP, THREADS_HELP, with_options
+from qdts.cli.search import (
+    GAME_OR_RUN_HELP,
+    OPTION_HELP,
+    POLICY_HELP,
+    SEARCH_HELP,
+    THREADS_HELP,
+    known_from,
+    with_options,
+)
 from qdts.cli.solve import INTERRUPTED
 from qdts.cli.summary import distance, panel
 
@@ -27,12 +35,13 @@ EXAMPLES = """[bold]Examples[/]
   qdts evaluate leduc_poker --policy leduc.npz --visits 16,64,256,1024
   qdts evaluate leduc_poker --policy leduc.npz --search mmds --value-noise 0.05 --belief-noise 0.1
   qdts evaluate kuhn_poker --option eps_sample=0 --option eps_opponent=0 --json
+  qdts evaluate runs/kuhn_poker-0
 
 NashConv is what all players together could gain by best responses; it is exact. Ctrl-C keeps what is measured."""
 
 
 def evaluate(
-    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_OR_RUN_HELP)],
     search: Annotated[str, typer.Option(help=SEARCH_HELP)] = "qdts",
     visits: Annotated[str, typer.Option(help="Visits of every search, several numbers with commas between them.")] = (
         "16,64,256"
@@ -49,26 +58,30 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Search at every information set of a game, and measure NashConv of the policy that comes out."""
-    from qdts.games.registry import load_game
-    from qdts.play.seats import evaluator_for, read_known, read_visits
+    from qdts.play.seats import PLAYOUTS, evaluator_for, read_game, read_known, read_visits
     from qdts.search.name import read_search
     from qdts.solving import Policy, nash_conv, uniform_policy
 
     text, numbers = with_options(search, option), [read_visits(part) for part in visits.split(",")]
-    loaded = load_game(game)
+    loaded, agent = read_game(game)
     options = read_search(loaded, text)
-    known = read_known(loaded, policy)
+    known = agent if policy is None else read_known(loaded, policy)
     evaluator = evaluator_for(
         loaded, options, known, value_noise=value_noise, child_noise=child_noise, belief_noise=belief_noise
     )
-    prior = known if isinstance(known, Policy) else uniform_policy(loaded)
+    if known is None or known == PLAYOUTS:
+        whose, prior = "uniform play", uniform_policy(loaded)
+    elif isinstance(known, Policy):
+        whose, prior = "that policy", known
+    else:
+        whose, prior = "the networks' P", known.prior
     itself = nash_conv(loaded, prior)
     results, interrupted = _measured(loaded, text, options, evaluator, numbers, seed, threads, as_json)
     noise = {"value_noise": value_noise, "child_noise": child_noise, "belief_noise": belief_noise}
     facts = {
         "game": loaded.spec,
         "search": text,
-        "policy": None if policy is None else str(policy),
+        "policy": known_from(game, agent, policy),
         "policy_nash_conv": itself,
         **noise,
         "seed": seed,
@@ -78,7 +91,7 @@ def evaluate(
     if as_json:
         print_json(facts)
     else:
-        _show(facts, loaded.players, "that policy" if prior is known else "uniform play")
+        _show(facts, loaded.players, whose)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 

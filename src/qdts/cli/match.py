@@ -22,12 +22,14 @@ EXAMPLES = """[bold]Examples[/]
   qdts match leduc_poker 'qdts\\[c=0.2,eps_sample=0.05]:200' leduc.npz --json
   qdts match hearts ismcts:50 random --games 40
   qdts match tic_tac_toe puct:500@playouts 'openspiel:mcts(simulations=500)'
+  qdts match kuhn_poker qdts:200@runs/kuhn_poker-0 runs/kuhn_poker-0
 
 Games come in groups that share their deals, A in each seat once. Ctrl-C keeps the groups that are finished."""
 
 SEAT_HELP = (
-    "random, FILE.npz (a policy), NAME:VISITS (a search), NAME:VISITS@FILE (that knows a policy), NAME:VISITS@playouts "
-    "(that plays games out) or openspiel:BOT (uniform, mcts, ismcts, cfr, …)."
+    "random, FILE.npz (a policy), RUN (what it learned: a run's folder or a checkpoint), NAME:VISITS (a search), "
+    "NAME:VISITS@FILE (that knows a policy), NAME:VISITS@RUN (that asks networks), NAME:VISITS@playouts (that plays "
+    "games out) or openspiel:BOT (uniform, mcts, ismcts, cfr, …)."
 )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qdts.cli.output import console, number, print_json
+from qdts.cli.search import known_from
 from qdts.cli.summary import distance, panel, values
 from qdts.errors import InputError
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 EXAMPLES = """[bold]Examples[/]
   qdts nashconv liars_dice
   qdts nashconv leduc_poker --policy leduc.npz
+  qdts nashconv runs/leduc_poker-0
   qdts nashconv 'liars_dice(numdice=2,dice_sides=4)' --memory 0.5
   qdts nashconv leduc_poker --method sweep --json
 
@@ -34,11 +36,19 @@ SECONDS_BETWEEN = 2.0
 
 def nashconv(
     game: Annotated[
-        str, typer.Argument(metavar="GAME", help="A name, with parameters in brackets: see [bold]qdts games[/].")
+        str,
+        typer.Argument(
+            metavar="GAME",
+            help="A name, with parameters in brackets: see [bold]qdts games[/]. Or a run's folder: what it learned.",
+        ),
     ],
     policy: Annotated[
         Path | None,
-        typer.Option(help="A file written by [bold]qdts solve --out[/]; without it, uniform play.", show_default=False),
+        typer.Option(
+            help="A file written by [bold]qdts solve --out[/], or a run's folder: P of its networks. "
+            "Without it, uniform play.",
+            show_default=False,
+        ),
     ] = None,
     method: Annotated[
         str | None, typer.Option(help="sweep or enumerate; without it, what suits the size.", show_default=False)
@@ -47,15 +57,16 @@ def nashconv(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Measure a policy: every player's value, what each could gain, and NashConv."""
-    from qdts.games.registry import load_game
     from qdts.interrupt import interruptible
-    from qdts.solving import load_policy, measure_policy, uniform_rows
+    from qdts.play.seats import read_game, read_policy
+    from qdts.solving import Policy, measure_policy, uniform_rows
     from qdts.solving.policy import game_tree
 
     if not 0 < memory < float("inf"):
         raise InputError(f"--memory {memory}, expected a number of GiB above 0")
-    loaded = load_game(game)
-    given = uniform_rows if policy is None else load_policy(policy, loaded)
+    loaded, agent = read_game(game)
+    known = agent if policy is None else read_policy(policy, loaded)
+    given = uniform_rows if known is None else known if isinstance(known, Policy) else known.rows
     start = time.perf_counter()
     with interruptible() as interrupt:
         told = Ticker(interrupt, silent=as_json)
@@ -66,7 +77,7 @@ def nashconv(
         finally:
             told.end()
     seconds = time.perf_counter() - start
-    name = "uniform" if policy is None else str(policy)
+    name = known_from(game, agent, policy) or "uniform"
     if as_json:
         print_json({"game": loaded.spec, "policy": name, "seconds": seconds, **_as_data(found)})
     else:

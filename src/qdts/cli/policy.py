@@ -1,4 +1,4 @@
-"""`qdts policy`: what is in a policy file, and how good it is."""
+"""`qdts policy`: what is in a policy file, or what a run has learned, and how good it is."""
 
 from __future__ import annotations
 
@@ -16,22 +16,27 @@ if TYPE_CHECKING:
 EXAMPLES = """[bold]Examples[/]
   qdts policy leduc.npz
   qdts policy leduc.npz --game leduc_poker --json
-  qdts policy mine.npz --game ./my_game.py"""
+  qdts policy mine.npz --game ./my_game.py
+  qdts policy runs/kuhn_poker-0"""
 
 
 def policy(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file written by [bold]qdts solve --out[/].")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A file written by [bold]qdts solve --out[/], or a run's folder.")
+    ],
     game: Annotated[
         str | None,
         typer.Option(help="Fail unless it is for this game. A game of your own must be given.", show_default=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Show a policy file: how it was made, its values and NashConv (measured now), its strategy."""
+    """Show a policy file or P of a run: how it was made, its values and NashConv (measured now), its strategy."""
     from qdts.games.registry import load_game
-    from qdts.solving.policy import load_policy
+    from qdts.play.seats import read_policy
+    from qdts.solving.policy import Policy
 
-    loaded = load_policy(file, None if game is None else load_game(game))
+    given = read_policy(file, None if game is None else load_game(game))
+    loaded = given if isinstance(given, Policy) else given.prior
     data = _measured(loaded)
     if as_json:
         print_json({"file": str(file), **data})
@@ -46,7 +51,7 @@ def policy(
     }
     screen = console()
     screen.print(panel(loaded.game.spec, f"version {loaded.game.version}, {len(loaded):,} views", facts))
-    strategy.show(screen, loaded, rest="the file has them all")
+    strategy.show(screen, loaded, rest="the file has them all" if given is loaded else "the networks know them all")
 
 
 def _measured(loaded: Policy) -> dict[str, Any]:

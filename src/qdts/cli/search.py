@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,12 +13,16 @@ from qdts.cli.bar import bar
 from qdts.cli.output import console, print_json
 from qdts.errors import InputError
 
+if TYPE_CHECKING:
+    from qdts.play.agent import Agent
+
 EXAMPLES = """[bold]Examples[/]
   qdts search leduc_poker --visits 1000
   qdts search leduc_poker --state 'deal Ks, deal Qh, Raise' --policy leduc.npz --tree
   qdts search kuhn_poker --state 'turn=2 bettor=0 cards=J? bets=---' --json
   qdts search connect_four --search uct --state 'd d c' --visits 5000
   qdts search leduc_poker --option eps_sample=0.05 --option c=0.2
+  qdts search runs/leduc_poker-0 --state 'deal Ks, deal Qh, Raise'
 
 docs/search.md says what every option does."""
 
@@ -28,15 +32,17 @@ SEARCH_HELP = (
     "qdts\\[c=0.2]."
 )
 OPTION_HELP = "Change one thing of the search, c=0.2 for instance; may be given several times."
+GAME_OR_RUN_HELP = f"{GAME_HELP} Or a run's folder: the game that it learned, searched with its networks."
 POLICY_HELP = (
     "A policy file: the search knows P, V and H that follow from it (uct, ismcts and mt-ismcts play games out by it); "
-    "or [bold]playouts[/]: V is the return of a random game. Without it the search knows nothing."
+    "a run's folder or a checkpoint: it asks the networks; or [bold]playouts[/]: V is the return of a random game. "
+    "Without it the search knows nothing."
 )
 THREADS_HELP = "Threads to search with; the result is the same."
 
 
 def search(
-    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_OR_RUN_HELP)],
     state: Annotated[
         str | None,
         typer.Option(
@@ -55,8 +61,7 @@ def search(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Search from one state: visits, values and priors of its actions, and what is believed of the holes."""
-    from qdts.games.registry import load_game
-    from qdts.play.seats import evaluator_for, read_known
+    from qdts.play.seats import evaluator_for, read_game, read_known
     from qdts.play.state import read_state
     from qdts.search.beliefs import with_belief
     from qdts.search.holes import first_belief
@@ -66,12 +71,12 @@ def search(
     from qdts.search.searcher import Searcher
 
     text = with_options(search, option)
-    loaded = load_game(game)
+    loaded, agent = read_game(game)
     options = read_search(loaded, text)
     if tree and options.machine == "bandit":
         raise InputError(f"--tree with {text}: it shows the trees of the forest, expected a search like puct or qdts")
     view, player = read_state(loaded, state)
-    evaluator = evaluator_for(loaded, options, read_known(loaded, policy))
+    evaluator = evaluator_for(loaded, options, agent if policy is None else read_known(loaded, policy))
     start = time.perf_counter()
     with bar(f"searching {loaded.spec} by {text}", "visits", silent=as_json) as report:
 
@@ -94,7 +99,7 @@ def search(
         "player": player,
         "search": text,
         "visits": visits,
-        "policy": None if policy is None else str(policy),
+        "policy": known_from(game, agent, policy),
         "seed": seed,
         "seconds": seconds,
     }
@@ -107,6 +112,13 @@ def search(
         print_json(shown.data())
     else:
         shown.show(console())
+
+
+def known_from(game: str, agent: Agent | None, policy: Path | None) -> str | None:
+    """Where a search knows from what it knows: what was given for it, or the run in the place of the game."""
+    if policy is not None:
+        return str(policy)
+    return None if agent is None else game
 
 
 def with_options(search: str, option: list[str] | None) -> str:

@@ -210,7 +210,7 @@ def _learn(run: Run, trainer: Trainer, last: int, metrics: Metrics, measurable: 
 
 def _keep(run: Run, trainer: Trainer, metrics: Metrics) -> None:
     """Put a generation into the run's folder; Ctrl-C waits for it."""
-    config = {"net": run.config.as_dict()["net"], "play": run.config.as_dict()["play"]}
+    config = {section: run.config.as_dict()[section] for section in ("net", "play", "belief")}
     generation = metrics["generation"]
     with interruptible() as interrupt:
         checkpoint = Checkpoint(run.game, generation, config, metrics, trainer.learner.tensors())

@@ -2,3 +2,7 @@
 
 The one room that imports torch.
 """
+
+from qdts.nets import installed
+
+__all__ = ["installed"]

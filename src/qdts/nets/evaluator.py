@@ -15,7 +15,7 @@ from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.kernels import Reals32
 from qdts.nets.cache import look_up, make_cache, remember
-from qdts.nets.model import Belief, PolicyValue
+from qdts.nets.model import Belief, PolicyValue, placed
 from qdts.nets.rows import decode, encode
 from qdts.rng import State
 from qdts.search.evaluator import Answer, Answers, Queries, Query
@@ -39,8 +39,8 @@ class Network:
             if given is not None and given.spec != game.spec:
                 raise InputError(f"the network is for {given.spec}, expected one for {game.spec}")
         self.game = game
-        self.model = model.to(device)
-        self.belief = None if belief is None else belief.to(device)
+        self.model = placed(model, device)
+        self.belief = None if belief is None else placed(belief, device)
         self.batch = batch
         self.device = torch.device(device)
         self.asked = 0

@@ -23,7 +23,7 @@ from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
 from qdts.nets.checkpoint import load_into
 from qdts.nets.lessons import PolicyLesson, ValueLesson, as_numbers, child_columns, in_seats, offered
-from qdts.nets.model import Belief, Model, PolicyValue
+from qdts.nets.model import Model, make_models
 from qdts.nets.rows import encode
 from qdts.nets.trunk import Towers
 from qdts.search.evaluator import Queries
@@ -46,15 +46,12 @@ class Learner:
         self, game: Game, *, width: int = 128, layers: int = 2, trunk: str = "auto", towers: int = 2,
         seed: int = 0, device: str = "cpu", average: float = 3.0,
     ) -> None:  # fmt: skip
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            self.model = PolicyValue(game, width=width, layers=layers, trunk=trunk, towers=towers)
-            self.belief = Belief(game, width=width, layers=layers, trunk=trunk)
+        self.model, self.belief = make_models(
+            game, width=width, layers=layers, trunk=trunk, towers=towers, seed=seed, device=device
+        )
         self.game = game
         self.shape = self.model.shape
         self.device = find_device(device)
-        self.model.to(self.device)
-        self.belief.to(self.device)
         self.average = copy.deepcopy(self.model)
         self.gamma = average
         self.updates = 0

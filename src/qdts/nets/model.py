@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+import torch
 from torch import Tensor, nn
 
 from qdts.errors import InputError
@@ -64,3 +67,26 @@ class Belief(Model):
         shape = shape_of(game)
         super().__init__(game, shape, trunk)
         self.body = make_trunk(game, self.trunk, shape.belief_inputs, width, layers, max(1, shape.values))
+
+
+def make_models(
+    game: Game, *, width: int, layers: int, trunk: str, towers: int, seed: int = 0, device: str = "cpu"
+) -> tuple[PolicyValue, Belief]:
+    """Both models of a game, with weights that follow from the seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = PolicyValue(game, width=width, layers=layers, trunk=trunk, towers=towers)
+        belief = Belief(game, width=width, layers=layers, trunk=trunk)
+    return placed(model, device), placed(belief, device)
+
+
+AnyModel = TypeVar("AnyModel", bound=Model)
+
+
+def placed(model: AnyModel, device: str) -> AnyModel:
+    """A model, moved to a device; an InputError if there is none of this name."""
+    try:
+        return model.to(device)
+    except (RuntimeError, AssertionError) as error:  # torch has no narrower ones
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"device '{device}' is not possible, expected one that torch has here ({reason})") from error

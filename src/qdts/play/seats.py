@@ -4,8 +4,10 @@ As text, a seat is
 
     random                  every legal action equally likely
     FILE.npz                a policy file
+    RUN                     what a run has learned, by P of its networks: the run's folder, or a checkpoint's file
     NAME:VISITS             a search with nothing known: `uct:1000`, `qdts[c=0.2]:200`
     NAME:VISITS@FILE        a search that knows what follows from a policy file: `qdts:200@leduc.npz`
+    NAME:VISITS@RUN         a search that asks the networks of a run: `qdts:200@runs/leduc_poker-0`
     NAME:VISITS@playouts    a search that takes the return of a random game for V: `puct:500@playouts`
     openspiel:BOT           a bot of OpenSpiel, which does get the whole state: see `qdts.play.openspiel_seats`
 """
@@ -15,15 +17,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.openspiel import PREFIX
+from qdts.games.registry import family_names, load_game
 from qdts.interrupt import stop_flag
 from qdts.kernels import Ints, Reals
+from qdts.learning.run import SUFFIX
 from qdts.play.openspiel_seats import BotSeat, read_bot_seat
 from qdts.search.evaluator import Evaluator
 from qdts.search.evaluators import Playouts, Table, Uniform
@@ -33,9 +37,12 @@ from qdts.search.roots import MOST_VISITS, verify_visits
 from qdts.search.run import run_searches
 from qdts.solving.policy import Policy, load_policy
 
+if TYPE_CHECKING:
+    from qdts.play.agent import Agent
+
 PLAYOUTS: Literal["playouts"] = "playouts"
 """Stands where a policy file can, for random games."""
-FORMS = f"random, FILE.npz, NAME:VISITS, NAME:VISITS@FILE, NAME:VISITS@{PLAYOUTS} or {PREFIX}BOT"
+FORMS = f"random, FILE.npz, RUN, NAME:VISITS, NAME:VISITS@FILE, NAME:VISITS@RUN, NAME:VISITS@{PLAYOUTS} or {PREFIX}BOT"
 SEARCH = re.compile(r"(?P<search>[^:@\[\]]*(\[[^\]]*\])?):(?P<visits>[^@]*)(@(?P<known>.+))?")
 
 
@@ -107,34 +114,69 @@ class SearchSeat:
 def evaluator_for(
     game: Game,
     options: Options,
-    known: Policy | Literal["playouts"] | None,
+    known: Policy | Agent | Literal["playouts"] | None,
     *,
     value_noise: float = 0.0,
     child_noise: float = 0.0,
     belief_noise: float = 0.0,
 ) -> Evaluator:
-    """Whom a search asks: a table of a policy, with the noise that `Table` knows, `Playouts`, or else `Uniform`.
+    """Whom a search asks: a table of a policy, an agent's networks, `Playouts`, or else `Uniform`.
 
-    The bandit's playouts follow the policy instead.
+    Noise is that of `Table`. The bandit's playouts follow the policy instead, for which an agent's becomes a table.
     """
     noisy = value_noise or child_noise or belief_noise
-    if isinstance(known, Policy) and options.machine == "forest":
+    forest = options.machine == "forest"
+    if isinstance(known, Policy) and forest:
         return Table(known, value_noise=value_noise, child_noise=child_noise, belief_noise=belief_noise)
     if noisy:
         raise InputError(
-            "noise is an error in what follows from a policy, expected a policy beside it and none with uct, ismcts or "
-            "mt-ismcts, which only play games out by it"
+            "noise is an error in what follows from a policy, expected a policy file beside it and none with uct, "
+            "ismcts or mt-ismcts, which only play games out by it"
         )
     if known is None:
         return Uniform(game)
-    return Playouts(game, known if isinstance(known, Policy) else None)
+    if known == PLAYOUTS:
+        return Playouts(game)
+    if isinstance(known, Policy):
+        return Playouts(game, known)
+    return known.evaluator if forest else Playouts(game, known.prior)
 
 
-def read_known(game: Game, text: str | Path | None) -> Policy | Literal["playouts"] | None:
-    """What a search is told to know: a policy file, `playouts`, or nothing."""
+def read_known(game: Game, text: str | Path | None) -> Policy | Agent | Literal["playouts"] | None:
+    """What a search is told to know: a policy file, a run, `playouts`, or nothing."""
     if text is None or str(text) == PLAYOUTS:
         return None if text is None else PLAYOUTS
+    return read_policy(text, game)
+
+
+def read_policy(text: str | Path, game: Game | None = None) -> Policy | Agent:
+    """What a policy file holds or a run has learned. With a game given, it must be for that game."""
+    if is_learned(text):
+        from qdts.play.agent import load_agent
+
+        return load_agent(text, game=game)
     return load_policy(text, game)
+
+
+def read_game(text: str) -> tuple[Game, Agent | None]:
+    """A game by its name, or by a run that has learned it, with what it has learned."""
+    name = text.strip()
+    if is_learned(name) and name not in family_names():
+        from qdts.play.agent import load_agent
+
+        agent = load_agent(name)
+        return agent.game, agent
+    return load_game(text), None
+
+
+def is_learned(text: str | Path) -> bool:
+    """Whether a text stands for what a run has learned: the path of a folder, or of a checkpoint's file."""
+    return Path(text).suffix == SUFFIX or is_folder(text)
+
+
+def is_folder(text: str | Path) -> bool:
+    """Whether there is a folder with this path."""
+    return bool(str(text)) and Path(text).is_dir()
 
 
 def read_visits(text: str) -> int:
@@ -156,8 +198,9 @@ def read_seat(game: Game, text: str, *, threads: int = 1) -> Seat | BotSeat:
         return Random(game)
     if text.startswith(PREFIX):
         return read_bot_seat(game, text)
-    if text.endswith(".npz") and "@" not in text:
-        return PolicySeat(load_policy(text, game))
+    if is_folder(text) or (text.endswith((".npz", SUFFIX)) and "@" not in text):
+        meant = read_policy(text, game)
+        return PolicySeat(meant) if isinstance(meant, Policy) else meant
     parts = SEARCH.fullmatch(text)
     if parts is None:
         known = ":" not in text and text.partition("[")[0] in SEARCHES

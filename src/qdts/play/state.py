@@ -22,7 +22,9 @@ def read_state(game: Game, text: str | None = None) -> tuple[Ints, int]:
         return _to_move(game, first_decision(game))
     if text.partition("=")[0].strip() in {field.name for field in game.layout.fields}:
         view = game.layout.read(text)
-        return view, _owner(game, view)
+        player = turn(game, view)
+        verify_view(game, view, player)
+        return view, player
     return _to_move(game, _after(game, text))
 
 
@@ -42,14 +44,13 @@ def _to_move(game: Game, world: Ints) -> tuple[Ints, int]:
     return game.view(world, mover), mover
 
 
-def _owner(game: Game, view: Ints) -> int:
-    """The player who has this view at his turn; raises an InputError if nobody has."""
+def turn(game: Game, view: Ints) -> int:
+    """The player whose turn a view shows; raises an InputError if it is nobody's."""
     mover = game.mover(view)
     if mover < 0:
         raise _nobodys_turn(game, view, mover)
     if mover >= game.players:
         raise InputError(f"{game.spec}: no play leads to {game.layout.write(view)}, expected a view of the game")
-    verify_view(game, view, mover)
     return mover
 
 
