@@ -174,6 +174,8 @@ def test_runs_that_do_not_fit(capsys: Output, kuhn_run: Run, tmp_path: Path) -> 
         )
     check_failure(capsys, ["match", "leduc_poker", "random", f"qdts:4@{run}"], "is a run of kuhn_poker")
     check_failure(capsys, ["evaluate", run, "--value-noise", "0.1"], "expected a policy file beside it")
+    nowhere = "expected a policy file, a run's folder or a checkpoint's file"
+    check_failure(capsys, ["evaluate", "kuhn_poker", "--policy", str(tmp_path / "none")], nowhere)
     empty = tmp_path / "empty"
     create_run(replace(kuhn_run, folder=empty))
     check_failure(capsys, ["evaluate", str(empty)], f"the run '{empty}' has no checkpoint yet")

@@ -144,6 +144,8 @@ def test_a_run_may_stand_for_its_game(kuhn_run: Run, tmp_path: Path, monkeypatch
     game, learned = read_game("leduc_poker")
     assert (game.spec, learned) == ("leduc_poker", None)
     assert read_game("./leduc_poker")[0].spec == "kuhn_poker"
+    payoffs = [[1] * 20] * 9
+    assert read_game(f"matrix_game(payoffs={payoffs})")[0].num_actions == 20  # too long a name for a file
 
 
 def test_a_run_by_bayes_rule_has_no_h(kuhn_run: Run, agent: Agent, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from qdts.nets.checkpoint import Checkpoint, load_checkpoint, load_into
 from qdts.nets.evaluator import Network
 from qdts.nets.model import make_models
 from qdts.play.match import drawn
-from qdts.play.seats import SearchSeat, evaluator_for
+from qdts.play.seats import SearchSeat, evaluator_for, is_folder
 from qdts.play.state import read_state, turn
 from qdts.search.evaluator import ACT, NOTHING
 from qdts.search.name import read_search
@@ -157,7 +157,7 @@ def load_agent(
     it moves by a search. A game of one's own must be given.
     """
     loaded = load_game(game) if isinstance(game, str) else game
-    if isinstance(source, Run) or Path(source).is_dir():
+    if isinstance(source, Run) or is_folder(source):
         run = open_run(source.folder, loaded or source.game) if isinstance(source, Run) else open_run(source, loaded)
         file, name, loaded = _checkpoint_of(run, generation), str(run.folder), run.game
     elif generation is not None:

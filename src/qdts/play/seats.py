@@ -155,6 +155,8 @@ def read_policy(text: str | Path, game: Game | None = None) -> Policy | Agent:
         from qdts.play.agent import load_agent
 
         return load_agent(text, game=game)
+    if Path(text).suffix != ".npz" and not Path(text).exists():
+        raise InputError(f"there is no '{text}', expected a policy file, a run's folder or a checkpoint's file")
     return load_policy(text, game)
 
 
@@ -175,8 +177,11 @@ def is_learned(text: str | Path) -> bool:
 
 
 def is_folder(text: str | Path) -> bool:
-    """Whether there is a folder with this path."""
-    return bool(str(text)) and Path(text).is_dir()
+    """Whether there is a folder with this path; a text may also be too long for one, as a game's can be."""
+    try:
+        return bool(str(text)) and Path(text).is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def read_visits(text: str) -> int:
