@@ -206,7 +206,22 @@ WORDS: Mapping[str, Sequence[str]] = {
     "belief.source": get_args(BeliefSource),
 }
 
-PRESETS: Mapping[str, Mapping[str, Any]] = {"default": {}}
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "default": {},
+    "kuhn_poker": {
+        "net.width": 64,
+        "search.temperature": 0.2,
+        "search.temperature_last": 0.2,
+        "search.even": 0.05,
+        "search.even_last": 0.002,
+        "play.games": 500,
+        "belief.games": 2000,
+        "fit.steps": 40,
+        "fit.rows": 128,
+    },
+    "connect_four": {"net.width": 32, "net.layers": 4, "play.games": 256},
+    "tic_tac_toe": {"net.width": 32, "net.layers": 3, "play.games": 500},
+}
 """Settings by the name of a preset; a game takes the one of its own name, or else the default."""
 
 

@@ -18,17 +18,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from qdts.errors import InputError, unknown
+from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
 from qdts.nets.checkpoint import load_into
 from qdts.nets.lessons import PolicyLesson, ValueLesson, as_numbers, child_columns, in_seats, offered
-from qdts.nets.model import Model, make_models
+from qdts.nets.model import Model, find_device, make_models
 from qdts.nets.rows import encode
 from qdts.nets.trunk import Towers
 from qdts.search.evaluator import Queries
-
-DEVICES = ("cpu", "cuda")
 
 
 class Losses(NamedTuple):
@@ -146,15 +144,6 @@ class Learner:
 
     def _modules(self) -> dict[str, nn.Module]:
         return {"model": self.model, "average": self.average, "belief": self.belief}
-
-
-def find_device(name: str) -> torch.device:
-    """The device of a name; an InputError where there is none."""
-    if name not in DEVICES:
-        raise unknown("device", name, DEVICES)
-    if name == "cuda" and not torch.cuda.is_available():
-        raise InputError("the device cuda is not there: torch finds no CUDA on this machine, expected cpu")
-    return torch.device(name)
 
 
 def use_threads(threads: int) -> None:

@@ -10,7 +10,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from qdts.errors import InputError
+from qdts.errors import InputError, unknown
 from qdts.games.game import Game
 from qdts.nets.rows import Shape, shape_of
 from qdts.nets.trunk import Towers, make_trunk, trunk_of
@@ -80,13 +80,19 @@ def make_models(
     return placed(model, device), placed(belief, device)
 
 
+DEVICES = ("cpu", "cuda")
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def placed(model: AnyModel, device: str) -> AnyModel:
-    """A model, moved to a device; an InputError if there is none of this name."""
-    try:
-        return model.to(device)
-    except (RuntimeError, AssertionError) as error:  # torch has no narrower ones
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"device '{device}' is not possible, expected one that torch has here ({reason})") from error
+    """A model, moved to a device."""
+    return model.to(find_device(device))
+
+
+def find_device(name: str) -> torch.device:
+    """The device of a name; an InputError where there is none."""
+    if name not in DEVICES:
+        raise unknown("device", name, DEVICES)
+    if name == "cuda" and not torch.cuda.is_available():
+        raise InputError("the device cuda is not there: torch finds no CUDA on this machine, expected cpu")
+    return torch.device(name)
