@@ -31,6 +31,11 @@ SEARCH_EXAMPLES = """[bold]Examples[/]
   qdts bench search --game leduc_poker --search ismcts --json
   qdts bench search --network"""
 
+SELFPLAY_EXAMPLES = """[bold]Examples[/]
+  qdts bench selfplay
+  qdts bench selfplay --game kuhn_poker --threads 2 --json
+  python -m qdts.learning.speed leduc_poker device=cuda     # without the front end's libraries"""
+
 app = typer.Typer(help="Measure speed, side by side with others.")
 
 
@@ -98,6 +103,38 @@ def search(
         return search_races.rows(repeats, game, name)
 
     _measure(rows, as_json)
+
+
+@app.command(epilog=SELFPLAY_EXAMPLES)
+def selfplay(
+    game: Annotated[str, typer.Option(help="What is learnt.")] = "leduc_poker",
+    settings: Annotated[list[str] | None, typer.Option("--set", help="A setting: search.visits=32.")] = None,
+    generations: Annotated[int, typer.Option(min=1, help="Generations that the clock runs over.")] = 8,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of searches and of torch.")] = 1,
+    device: Annotated[str, typer.Option(help="Where networks run: cpu or cuda.")] = "cpu",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Learning: games, visits and evaluations a second, and where the time goes."""
+    from rich.console import Console
+
+    with Console(stderr=True).status("compiling what is not compiled yet"):
+        from qdts.cli.machine import machine
+        from qdts.learning.speed import measure_speed
+
+        found = {**measure_speed(
+            game, generations=generations, settings=settings or (), threads=threads, device=device
+        ), "machine": machine()}  # fmt: skip
+    if as_json:
+        print_json(found)
+        return
+    screen = console()
+    screen.print(", ".join(f"{key} {value}" for key, value in found["machine"].items()), style="dim")
+    screen.print(f"\n[bold]learning[/]  {found['game']} · threads {threads} · {device}", highlight=False)
+    for key in ("games", "visits", "evaluations"):
+        screen.print(f"  {_figure(found[f'{key}_per_second']):>9} {key}/s")
+    shares = ", ".join(f"{part} {share:.0%}" for part, share in found["shares"].items())
+    screen.print(f"  share of time: {shares}")
+    screen.print(f"  [dim]clock: {generations} generations, without compiling, measuring and checkpoints[/]")
 
 
 def _measure(rows: Callable[[], Rows], as_json: bool) -> None:

@@ -47,16 +47,16 @@ class Clock:
     """Seconds spent on each part of the work."""
 
     spent: dict[str, float] = field(default_factory=dict)
+    evaluations: int = 0
+    """Queries that networks have answered."""
 
     def add(self, part: str, seconds: float) -> None:
         """So much more on a part."""
         self.spent[part] = self.spent.get(part, 0.0) + seconds
 
-    def lap(self, part: str, since: float) -> float:
-        """What has passed since some moment was spent on a part; the moment now."""
-        now = time.perf_counter()
-        self.add(part, now - since)
-        return now
+    def lap(self, part: str, since: float) -> None:
+        """What has passed since some moment was spent on a part."""
+        self.add(part, time.perf_counter() - since)
 
 
 class Timed:
@@ -73,6 +73,7 @@ class Timed:
         began = time.perf_counter()
         self._network.answer_batch(queries, answers)
         self._clock.add("network", time.perf_counter() - began)
+        self._clock.evaluations += len(queries.kind)
 
 
 def network_of(learner: Learner, config: Config, *, average: bool = False) -> Network:

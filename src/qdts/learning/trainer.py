@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from qdts.games.game import Game
+from qdts.kernels import Ints
 from qdts.learning.config import Config, changed
 from qdts.learning.generation import (
     BELIEF_FITTING,
@@ -32,7 +33,7 @@ from qdts.learning.generation import (
 from qdts.learning.nodes import queries_of
 from qdts.learning.record import Record
 from qdts.learning.schedule import at
-from qdts.learning.selfplay import play_games
+from qdts.learning.selfplay import Decisions, play_games
 from qdts.learning.targets import OUTCOME, belief_rows, policy_rows, residual_variance, value_rows
 from qdts.nets.learner import Learner
 from qdts.nets.lessons import PolicyLesson, ValueLesson, padded
@@ -69,25 +70,28 @@ class Trainer:
 
     def play(self, generation: int, progress: float, report: Report | None = None) -> Record:
         """The self-play of a generation."""
-        config, began = self.config, time.perf_counter()
+        config = self.config
         network = Timed(network_of(self.learner, config), self.clock)
         slow = Timed(network_of(self.learner, config, average=True), self.clock)
         magnet = Magnet(slow, at(config.search.even, config.search.even_last, progress))
-        before = self.clock.spent.get("network", 0.0)
-        decide = by_search(
+        search = by_search(
             self.game, network, options_at(self.game, config, progress), config.search.visits, config.play.slots,
-            int(stream_of(self.seed, generation, SELF_PLAY).integers(2**62)), self.threads,
-            magnet,
+            int(stream_of(self.seed, generation, SELF_PLAY).integers(2**62)), self.threads, magnet,
         )  # fmt: skip
-        stream = stream_of(self.seed, generation, SELF_PLAY)
+
+        def decide(views: Ints, players: Ints) -> Decisions:
+            began, before = time.perf_counter(), self.clock.spent.get("network", 0.0)
+            found = search(views, players)
+            answering = self.clock.spent.get("network", 0.0) - before
+            self.clock.add("search", time.perf_counter() - began - answering)
+            return found
 
         def tell(over: int) -> None:
             if report is not None:
                 report("self-play", over / config.play.games)
 
-        record = play_games(self.game, decide, config.play.games, config.play.explore, stream, generation, tell)
-        self.clock.add("search", time.perf_counter() - began - self.clock.spent.get("network", 0.0) + before)
-        return record
+        stream = stream_of(self.seed, generation, SELF_PLAY)
+        return play_games(self.game, decide, config.play.games, config.play.explore, stream, generation, tell)
 
     def remember(self, record: Record) -> None:
         """Make a lesson of V of a record of earlier."""
@@ -95,13 +99,9 @@ class Trainer:
 
     def take_in(self, record: Record) -> float:
         """Make lessons of a new record; the residual variance of V, as it was, in its targets."""
-        config, began = self.config, time.perf_counter()
-        network = network_of(self.learner, config)
-        rows = value_rows(record, target_of(config))
+        network, rows = network_of(self.learner, self.config), value_rows(record, target_of(self.config))
         self._keep(record, value_lesson(self.game, rows, network))
-        residual = residual_variance(rows, values_at(self.game, network, rows.nodes), scale_of(self.game))
-        self.clock.lap("lessons", began)
-        return residual
+        return residual_variance(rows, values_at(self.game, network, rows.nodes), scale_of(self.game))
 
     def outcome_residual(self) -> float:
         """The residual variance of V in the outcomes of the newest games."""
@@ -125,21 +125,21 @@ class Trainer:
 
     def learn(self, record: Record, progress: float, report: Report | None = None) -> dict[str, float]:
         """Teach P, V and V_c, then H; the losses."""
-        config, began = self.config, time.perf_counter()
+        config = self.config
         rate = at(config.fit.rate, config.fit.rate_last, progress)
         if report is not None:
             report("fitting P and V", 0.0)
         rows = policy_rows(record, played=config.policy.target == "played", power=config.policy.power)
         queries = queries_of(self.game, rows.nodes)
         policy = PolicyLesson(queries, padded(queries, rows.target), rows.weight)
+        began = time.perf_counter()
         losses = self.learner.fit(
             policy, all_values(self.lessons), steps=config.fit.steps, rows=config.fit.rows, rate=rate,
             value_weight=config.value.weight, child_weight=config.value.child_weight,
             stream=stream_of(self.seed, record.generation, FITTING),
         )  # fmt: skip
-        began = self.clock.lap("training", began)
+        self.clock.lap("training", began)
         belief = self._learn_belief(record, progress) if self.game.hidden and config.belief.source != "exact" else None
-        self.clock.lap("belief", began)
         entropy = -(rows.target * np.log(np.maximum(rows.target, 1e-12)))
         weight = np.repeat(rows.weight, np.diff(rows.offset))
         return {
@@ -162,11 +162,14 @@ class Trainer:
             lesson = belief_lesson(self.game, belief_rows(games))
         else:
             lesson = _joined([belief_lesson(self.game, belief_rows(old)) for old in self.records])
-        return self.learner.fit_belief(
+        began = time.perf_counter()
+        loss = self.learner.fit_belief(
             lesson, steps=config.belief.steps, rows=config.fit.rows,
             rate=at(config.belief.rate, config.belief.rate_last, progress),
             stream=stream_of(self.seed, generation, BELIEF_FITTING),
         )  # fmt: skip
+        self.clock.lap("training", began)
+        return loss
 
 
 def _joined(lessons: list[PolicyLesson]) -> PolicyLesson:

@@ -1,0 +1,83 @@
+"""How fast learning is, and where its time goes. `python -m qdts.learning.speed GAME` needs no front end.
+
+The clock runs over whole generations, after one that has everything compiled. Shares of it:
+
+    search      growing trees          network     answering what trees ask
+    training    fitting P, V and H     rest        games, lessons, records
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from qdts.games.registry import load_game
+from qdts.learning.config import preset, read_settings
+from qdts.learning.record import save_record
+from qdts.learning.trainer import Trainer
+from qdts.nets.learner import use_threads
+
+GENERATIONS = 8
+
+
+def measure_speed(
+    spec: str,
+    *,
+    generations: int = GENERATIONS,
+    settings: Sequence[str] = (),
+    threads: int = 1,
+    device: str = "cpu",
+    seed: int = 0,
+    report: Callable[[float], None] | None = None,
+) -> dict[str, Any]:
+    """Games, visits and evaluations a second, and the share of each part of the work."""
+    game = load_game(spec)
+    config = read_settings(settings, preset(game.name))
+    trainer = Trainer(game, config, seed, threads=threads, device=device)
+    use_threads(threads)
+    trainer.warm_up()
+    games = visits = 0
+    began = time.perf_counter()
+    with TemporaryDirectory() as folder:
+        for generation in range(1, generations + 1):
+            record = trainer.play(generation, 0.0)
+            save_record(record, Path(folder) / "record.safetensors")
+            trainer.take_in(record)
+            trainer.learn(record, 0.0)
+            games += len(record)
+            visits += int(record.visits.sum())
+            if report is not None:
+                report(generation / generations)
+    seconds = time.perf_counter() - began
+    spent = trainer.clock.spent
+    shares = {part: spent.get(part, 0.0) / seconds for part in ("search", "network", "training")}
+    return {
+        "game": game.spec,
+        "device": device,
+        "threads": threads,
+        "generations": generations,
+        "seconds": seconds,
+        "games_per_second": games / seconds,
+        "visits_per_second": visits / seconds,
+        "evaluations_per_second": trainer.clock.evaluations / seconds,
+        "shares": shares | {"rest": 1.0 - sum(shares.values())},
+    }
+
+
+if __name__ == "__main__":
+    name, *given = sys.argv[1:] or ["leduc_poker"]
+    options = dict(text.split("=", 1) for text in given if text.startswith(("threads=", "device=", "generations=")))
+    others = [text for text in given if text.partition("=")[0] not in options]
+    found = measure_speed(
+        name,
+        settings=others,
+        threads=int(options.get("threads", 1)),
+        device=options.get("device", "cpu"),
+        generations=int(options.get("generations", GENERATIONS)),
+    )
+    sys.stdout.write(json.dumps(found) + "\n")
