@@ -120,7 +120,8 @@ def merged(nodes: Nodes, target: Reals, known: Reals) -> ValueRows:
         columns.append((total / np.maximum(seen, 1), seen > 0, square / np.maximum(seen, 1)))
     mean = np.column_stack([c[0] for c in columns])
     there = np.column_stack([c[1] for c in columns]).astype(np.float64)
-    spread = np.maximum(0.0, np.column_stack([c[2] for c in columns]) - mean**2).mean(1)
+    spreads = there * np.maximum(0.0, np.column_stack([c[2] for c in columns]) - mean**2)
+    spread = spreads.sum(1) / np.maximum(there.sum(1), 1)
     return ValueRows(least, mean, there, count, spread)
 
 
@@ -170,7 +171,7 @@ def _open_rows(record: Record, how: ValueTarget) -> tuple[Nodes, Reals, Reals]:
 def policy_rows(record: Record, *, played: bool = False, power: float = 1.0) -> PolicyRows:
     """Every searched view with its policy target: the search's, or how its action was played.
 
-    A view that was met n times weighs n to the `power`.
+    A view that was met n times weighs n to the `power`; nothing, if its action was never played but to explore.
     """
     steps = np.flatnonzero(record.search != NO_SEARCH)
     search = record.search[steps].astype(np.int64)
@@ -181,11 +182,11 @@ def policy_rows(record: Record, *, played: bool = False, power: float = 1.0) -> 
     target = record.target.astype(np.float64)
     if played:
         target, count = _played(record, nodes, steps[record.explored[steps] == 0])
-    return PolicyRows(nodes, record.offset, target, count**power)
+    return PolicyRows(nodes, record.offset, target, np.where(count > 0, count**power, 0.0))
 
 
 def _played(record: Record, nodes: Nodes, steps: Ints) -> tuple[Reals, Reals]:
-    """How often each action was played where nobody explored, and how often that was."""
+    """Which share of moves each action was where nobody explored, and how many moves these were."""
     legal = batch.choices(record.game, nodes.vector, np.zeros(len(nodes.kind), np.int64))
     search = record.search[steps].astype(np.int64)
     place = np.full((len(nodes.kind), record.game.num_actions), -1)

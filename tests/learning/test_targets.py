@@ -1,0 +1,268 @@
+"""Targets: equal to a slow twin that walks each game by itself."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from learning.samples import SPECS, by_table, sample
+from qdts import load_game
+from qdts.games.interface import NO_HOLE
+from qdts.kernels import Ints
+from qdts.learning.nodes import Nodes
+from qdts.learning.record import NO_SEARCH, Record
+from qdts.learning.selfplay import play_games
+from qdts.learning.targets import (
+    OUTCOME,
+    ValueTarget,
+    belief_rows,
+    following,
+    policy_rows,
+    residual_variance,
+    value_rows,
+)
+from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE
+from qdts.solving.belief import belief
+from qdts.solving.policy import game_tree, policy_on
+
+TARGETS = [ValueTarget(mix, deblunder) for mix in (0.0, 0.5, 1.0) for deblunder in (True, False)]
+HIDDEN = [spec for spec in SPECS if load_game(spec).hidden]
+OPEN = [spec for spec in SPECS if not load_game(spec).hidden]
+Key = tuple[int, int, int, int, bytes]
+"""Kind, player, pending, hole and vector of a node."""
+
+
+def own_value(record: Record, t: int) -> float:
+    """S(t)"""
+    of = slice(int(record.offset[record.search[t]]), int(record.offset[record.search[t] + 1]))
+    middle = (record.q_lo[of].astype(float) + record.q_hi[of].astype(float)) / 2
+    return float(sum(p * q for p, q in zip(record.move[of], middle, strict=True)))
+
+
+def follows(record: Record, g: int, t: int, player: int, how: ValueTarget) -> float | None:
+    """F(t) of a player in game g; None where it is not known."""
+    if t == record.first[g + 1]:
+        return float(record.returns[g, player])
+    later = follows(record, g, t + 1, player, how)
+    if record.explored[t]:
+        later = None
+    if record.mover[t] != player:
+        return later
+    if later is None:
+        return own_value(record, t) if how.deblunder else None
+    return how.mix * later + (1 - how.mix) * own_value(record, t)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_what_follows(spec: str) -> None:
+    record = sample(spec, 20)
+    for how in TARGETS:
+        for player in range(record.game.players):
+            value, known = following(record, player, how)
+            for g in range(len(record)):
+                for t in range(record.first[g], record.first[g + 1] + 1):
+                    expected = follows(record, g, t, player, how)
+                    assert known[t + g] == (expected is not None)
+                    if expected is not None:
+                        assert value[t + g] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("spec", ["leduc_poker", "tic_tac_toe"])
+def test_outcomes_alone(spec: str) -> None:
+    """The return, wherever no later move explored."""
+    record = sample(spec, 20)
+    for player in range(record.game.players):
+        value, known = following(record, player, OUTCOME)
+        for g in range(len(record)):
+            for t in range(record.first[g], record.first[g + 1] + 1):
+                assert known[t + g] == (not record.explored[t : record.first[g + 1]].any())
+                assert value[t + g] == record.returns[g, player]
+
+
+def key(kind: int, player: int, vector: Ints, pending: int = NOTHING, hole: int = NO_HOLE) -> Key:
+    return kind, player, pending, hole, vector.tobytes()
+
+
+def keys(nodes: Nodes) -> list[Key]:
+    return [
+        key(int(nodes.kind[n]), int(nodes.player[n]), nodes.vector[n], int(nodes.pending[n]), int(nodes.hole[n]))
+        for n in range(len(nodes.kind))
+    ]
+
+
+def owned(record: Record, how: ValueTarget) -> dict[Key, list[float]]:
+    """Of a game that hides something: the targets of every node of every owner's trees."""
+    game, out = record.game, defaultdict[Key, list[float]](list)
+    for g in range(len(record)):
+        for player in range(game.players):
+            begun = False
+            for t in range(record.first[g], record.first[g + 1]):
+                world, mover, action = record.worlds[t], int(record.mover[t]), int(record.action[t])
+                begun |= mover == player
+                target, after = (follows(record, g, s, player, how) for s in (t, t + 1))
+                view = game.view(world, player)
+                if begun and target is not None:
+                    kind = {player: ACT, -1: CHANCE}.get(mover, OPPONENT)
+                    out[key(kind, player, view if kind == ACT else world)].append(target)
+                if mover == player and not game.midway(game.step(world, action)) and after is not None:
+                    for vector, hole, _ in chain(record, t, player):
+                        out[key(SAMPLE, player, vector, action, hole)].append(after)
+    return out
+
+
+def chain(record: Record, t: int, player: int) -> list[tuple[Ints, int, int]]:
+    """The vectors between a player's view and the true world, with the hole of each and its true value."""
+    game, world, out = record.game, record.worlds[t], []
+    vector = game.view(world, player)
+    while (hole := game.hole(vector)) != NO_HOLE:
+        fits = [x for x, _ in game.values(vector, hole) if leads_to(record, game.fill(vector, hole, x), world)]
+        assert len(fits) == 1
+        out.append((vector, hole, fits[0]))
+        vector = game.fill(vector, hole, fits[0])
+    return out
+
+
+def leads_to(record: Record, vector: Ints, world: Ints) -> bool:
+    """Whether the holes of a vector can be filled so that it is the world."""
+    game = record.game
+    if (hole := game.hole(vector)) == NO_HOLE:
+        return bool((vector == world).all())
+    return any(leads_to(record, game.fill(vector, hole, x), world) for x, _ in game.values(vector, hole))
+
+
+@pytest.mark.parametrize("spec", HIDDEN)
+def test_rows_of_values(spec: str) -> None:
+    """Every node on the paths of games, once, with the mean of its targets and their spread."""
+    record = sample(spec, 30)
+    for how in (ValueTarget(), ValueTarget(1.0, False), ValueTarget(0.0, False)):
+        rows, expected = value_rows(record, how), owned(record, how)
+        found = keys(rows.nodes)
+        assert len(found) == len(set(found))
+        assert set(found) == set(expected)
+        assert (rows.known == 1).all()
+        for n, at in enumerate(found):
+            assert rows.target[n, 0] == pytest.approx(np.mean(expected[at]), abs=1e-9)
+            assert rows.spread[n] == pytest.approx(np.var(expected[at]), abs=1e-9)
+            assert rows.weight[n] == len(expected[at])
+    kinds = {k[0] for k in expected}
+    assert {ACT, SAMPLE, OPPONENT} <= kinds
+    assert (CHANCE in kinds) == (spec in ("leduc_poker", "goofspiel(num_cards=3)"))
+
+
+def test_a_row_where_the_owner_does_not_act_has_the_target_of_his_next_own_view() -> None:
+    record = sample("leduc_poker", 30, 0.0)
+    value, _ = following(record, 0, ValueTarget())
+    for g in range(len(record)):
+        own = [t for t in range(record.first[g], record.first[g + 1]) if record.mover[t] == 0]
+        for t in range(record.first[g], record.first[g + 1]):
+            later = [u for u in own if u >= t]
+            assert value[t + g] == (value[later[0] + g] if later else record.returns[g, 0])
+
+
+@pytest.mark.parametrize("spec", OPEN)
+def test_rows_of_values_of_an_open_game(spec: str) -> None:
+    """A value for each player, known or not each by itself."""
+    record = sample(spec, 30)
+    game = record.game
+    for how in (ValueTarget(), ValueTarget(0.5, False), OUTCOME):
+        expected = defaultdict[Key, list[list[float | None]]](list)
+        for g in range(len(record)):
+            for t in range(record.first[g], record.first[g + 1]):
+                target = [follows(record, g, t, player, how) for player in range(game.players)]
+                if target != [None] * game.players:
+                    kind = CHANCE if record.mover[t] == -1 else ACT
+                    expected[key(kind, max(0, int(record.mover[t])), record.worlds[t])].append(target)
+        rows = value_rows(record, how)
+        found = keys(rows.nodes)
+        assert set(found) == set(expected)
+        for n, at in enumerate(found):
+            spreads = []
+            for k in range(game.players):
+                known = [x[k] for x in expected[at] if x[k] is not None]
+                assert rows.known[n, k] == bool(known)
+                if known:
+                    assert rows.target[n, k] == pytest.approx(np.mean(known), abs=1e-9)  # type: ignore[arg-type]
+                    spreads.append(np.var(known))  # type: ignore[arg-type]
+            assert rows.spread[n] == pytest.approx(np.mean(spreads), abs=1e-9)
+            assert rows.weight[n] == len(expected[at])
+
+
+def test_the_residual_is_the_mean_square_over_all_rows_before_they_are_merged() -> None:
+    record, how = sample("leduc_poker", 30), ValueTarget()
+    rows, expected = value_rows(record, how), owned(record, how)
+    told = np.random.default_rng(0).normal(size=rows.target.shape)
+    squares = [(x - told[n, 0]) ** 2 for n, at in enumerate(keys(rows.nodes)) for x in expected[at]]
+    assert residual_variance(rows, told, 13.0) == pytest.approx(np.mean(squares) / 13.0**2)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("power", [1.0, 0.5, 0.0])
+def test_rows_of_policies(spec: str, power: float) -> None:
+    """Every searched view with the target of its search, or with how its action was played."""
+    record = sample(spec)
+    game = record.game
+    searched, played = policy_rows(record, power=power), policy_rows(record, played=True, power=power)
+    for s in range(len(record.offset) - 1):
+        steps = np.flatnonzero(record.search == s)
+        mover, world = int(record.mover[steps[0]]), record.worlds[steps[0]]
+        for rows in (searched, played):
+            assert (rows.nodes.kind[s], rows.nodes.player[s]) == (ACT, mover)
+            np.testing.assert_array_equal(rows.nodes.vector[s], game.view(world, mover) if game.hidden else world)
+        of = slice(int(record.offset[s]), int(record.offset[s + 1]))
+        np.testing.assert_array_equal(searched.target[of], record.target[of])
+        assert searched.weight[s] == len(steps) ** power
+        actions = record.action[steps[record.explored[steps] == 0]].tolist()
+        shares = [actions.count(a) / max(1, len(actions)) for a in game.legal(world)]
+        np.testing.assert_allclose(played.target[of], shares)
+        assert played.weight[s] == (len(actions) ** power if actions else 0.0)
+    assert len(searched.weight) == len(played.weight) == len(record.offset) - 1
+
+
+@pytest.mark.parametrize("spec", HIDDEN)
+@pytest.mark.parametrize("explore", [0.3, 0.0])
+def test_rows_of_beliefs(spec: str, explore: float) -> None:
+    """The true values of holes at the own views of the seat that explores; of all seats where none does."""
+    record = sample(spec, 60, explore)
+    game, expected = record.game, defaultdict[Key, list[int]](list)
+    for g in range(len(record)):
+        for t in range(record.first[g], record.first[g + 1]):
+            mover = int(record.mover[t])
+            whole = not game.midway(game.step(record.worlds[t], int(record.action[t])))
+            if record.search[t] != NO_SEARCH and record.explorer[g] in (mover, -1) and whole:
+                for vector, hole, value in chain(record, t, mover):
+                    expected[key(SAMPLE, mover, vector, NOTHING, hole)].append(value)
+    rows = belief_rows(record)
+    found = keys(rows.nodes)
+    assert len(found) == len(set(found))
+    assert set(found) == set(expected)
+    for n, at in enumerate(found):
+        np.testing.assert_array_equal(rows.counts[n], np.bincount(expected[at], minlength=game.num_values))
+
+
+def test_beliefs_are_not_biased_by_exploring() -> None:
+    """On Kuhn poker, with a fixed policy and an explorer who explores half of the time: as Bayes' rule has them."""
+    game = load_game("kuhn_poker")
+    tree = game_tree(game)
+    numbers = np.random.default_rng(2)
+    first = numbers.uniform(0.1, 0.9, tree.num_infosets)
+    policy = policy_on(tree, np.column_stack([first, 1 - first]).reshape(-1))
+    record = play_games(game, by_table(policy), 60_000, 0.5, np.random.default_rng(3))
+    rows, seen = belief_rows(record), 0.0
+    for n, counts in enumerate(rows.counts):
+        exact = belief(policy, rows.nodes.vector[n], int(rows.nodes.player[n]))
+        hole = int(rows.nodes.hole[n])
+        expected = np.zeros(game.num_values)
+        for world, p in zip(exact.worlds, exact.probability, strict=True):
+            fits = [
+                x
+                for x, _ in game.values(rows.nodes.vector[n], hole)
+                if (game.fill(rows.nodes.vector[n], hole, x) == world).all()
+            ]
+            expected[fits[0]] += p
+        error = np.abs(counts / counts.sum() - expected).max()
+        assert error < 5 * 0.5 / np.sqrt(counts.sum())
+        seen += counts.sum()
+    assert len(rows.counts) == tree.num_infosets
+    assert seen > 60_000
