@@ -2,7 +2,9 @@
 
 A record is one file in the safetensors format: named columns, and text about them in the header under the key `qdts`,
 JSON: {"format": "qdts-record", "format_version": 1, "game": the game's name with parameters, "game_version": int,
-"generation": int}. Reading it never runs code. Format version 1:
+"generation": int, "sha256": the digest of all else}. The digest is that of this text in UTF-8 with "" in the digest's
+place and then of the bytes of each column, in the order below. What is read was played by the rules, and reading it
+never runs code. Format version 1:
 
     axis  counts
     G     games
@@ -30,7 +32,9 @@ JSON: {"format": "qdts-record", "format_version": 1, "game": the game's name wit
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,7 +44,9 @@ from numpy.typing import NDArray
 
 from qdts.errors import InputError
 from qdts.files import write_whole
+from qdts.games import batch
 from qdts.games.game import Game
+from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, Reals
 
 FORMAT, FORMAT_VERSION = "qdts-record", 1
@@ -116,10 +122,19 @@ def save_record(record: Record, path: Path) -> None:
         "game": record.game.spec,
         "game_version": record.game.version,
         "generation": record.generation,
+        "sha256": "",
     }
     columns = {name: np.ascontiguousarray(getattr(record, name)) for name in COLUMNS}
-    data = save(columns, {"qdts": json.dumps(meta)})
+    text = json.dumps(meta | {"sha256": _digest(json.dumps(meta), columns)})
+    data = save(columns, {"qdts": text})
     write_whole(path, lambda file: file.write(data))
+
+
+def _digest(text: str, columns: Mapping[str, NDArray[Any]]) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in COLUMNS:
+        digest.update(columns[name].tobytes())
+    return digest.hexdigest()
 
 
 def load_record(path: Path, game: Game) -> Record:
@@ -128,21 +143,49 @@ def load_record(path: Path, game: Game) -> Record:
 
     try:
         with safe_open(path, "numpy") as file:
-            meta = json.loads((file.metadata() or {})["qdts"])
+            text = (file.metadata() or {})["qdts"]
+            meta = dict(json.loads(text))
             columns = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except FileNotFoundError:
         raise InputError(f"there is no file '{path}', expected a record of self-play") from None
     except Exception as error:  # a damaged header fails in many ways
         raise InputError(f"'{path}' is not a record of self-play made by qdts ({error})") from error
     found = tuple(meta.get(key) for key in ("format", "format_version", "game", "game_version"))
-    expected = (FORMAT, FORMAT_VERSION, game.spec, game.version)
-    if found != expected or not isinstance(meta.get("generation"), int):
+    if found != (FORMAT, FORMAT_VERSION, game.spec, game.version):
         raise InputError(
             f"'{path}' holds {found[0]} {found[1]} of {found[2]} version {found[3]}, "
             f"expected {FORMAT} {FORMAT_VERSION} of {game.spec} version {game.version}"
         )
-    record = Record(game, meta["generation"], **_verified(columns, game, path))
+    generation, digest = meta.get("generation"), meta.get("sha256")
+    if type(generation) is not int or type(digest) is not str:
+        raise InputError(f"the meta data of record '{path}' are malformed: {text}")
+    record = Record(game, generation, **_verified(columns, game, path))
+    if digest != _digest(text.replace(digest, ""), columns):
+        raise InputError(f"record '{path}' is damaged: its contents do not match their SHA-256")
+    if not _replays(record):
+        raise InputError(f"the games of record '{path}' were not played by the rules of {game.spec}")
     return record
+
+
+def _replays(record: Record) -> bool:
+    """Whether every game follows the rules from beginning to end."""
+    game, length = record.game, np.diff(record.first)
+    worlds = np.repeat(game.initial()[None], len(record), 0)
+    for step in range(int(length.max(initial=0))):
+        going = np.flatnonzero(length > step)
+        t = record.first[going] + step
+        mover, action = batch.movers(game, worlds[going]), record.action[t].astype(np.int64)
+        if (mover != record.mover[t]).any() or (record.world[t] != worlds[going]).any():
+            return False
+        possible = batch.choices(game, worlds[going], mover)
+        made = np.bincount(possible.source[possible.number == action[possible.source]], minlength=len(going))
+        decided, search = mover >= 0, record.search[t]
+        count = np.diff(record.offset)[search[decided]] if decided.any() else 0
+        if (made != 1).any() or ((search != NO_SEARCH) != decided).any() or (count != possible.counts[decided]).any():
+            return False
+        worlds[going] = batch.stepped(game, worlds[going], action)
+    over = batch.movers(game, worlds) == TERMINAL
+    return bool(over.all() and np.array_equal(batch.returns(game, worlds), record.returns))
 
 
 def _verified(columns: dict[str, Any], game: Game, path: Path) -> dict[str, Any]:
