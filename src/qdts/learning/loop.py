@@ -15,13 +15,12 @@ from qdts.learning.config import preset, read_settings
 from qdts.learning.generation import network_of, options_at
 from qdts.learning.measure import Measured, is_measurable, measure, measure_search, network_policy
 from qdts.learning.report import write_report
-from qdts.learning.run import Metrics, Run, create_run, open_run, write_config
+from qdts.learning.run import Metrics, Run, create_run, open_run, verify_budget, write_config
 from qdts.learning.trainer import Trainer
 from qdts.nets.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from qdts.nets.learner import use_threads
 from qdts.solving.policy import Policy
 
-MOST_MINUTES = 1_000_000.0
 REPORT_PAUSE = 5.0
 """Seconds between two reports."""
 
@@ -70,9 +69,9 @@ def train(
     The run is kept in the folder `out`. `settings` are texts such as `search.visits=32`.
     """
     game = load_game(game) if isinstance(game, str) else game
-    _verify_budget(minutes, generations)
     if minutes is None and generations is None:
         minutes = 1.0
+    verify_budget(minutes, generations)
     if seed < 0:
         raise InputError(f"seed={seed} is not possible for a run, expected a number that is not negative")
     config = read_settings(settings, preset(game.name, preset_name))
@@ -101,7 +100,10 @@ def resume(
         raise InputError(f"'{folder}' has a budget of {run.generations} generations, expected generations, not minutes")
     if generations is not None and run.generations is None:
         raise InputError(f"'{folder}' has a budget of {run.minutes} minutes, expected minutes, not generations")
-    run = Run(run.folder, run.game, run.seed, run.config, minutes or run.minutes, generations or run.generations)
+    minutes = run.minutes if minutes is None else minutes
+    generations = run.generations if generations is None else generations
+    verify_budget(minutes, generations)
+    run = Run(run.folder, run.game, run.seed, run.config, minutes, generations)
     trainer, last, metrics = _restored(run, threads=threads, device=device)
     write_config(run)
     for record in run.load_records(last):
@@ -123,20 +125,13 @@ def _restored(run: Run, *, threads: int = 1, device: str = "cpu") -> tuple[Train
     if not there:
         return trainer, 0, {}
     file = run.checkpoint(there[-1])
-    checkpoint = load_checkpoint(file, run.game)
+    try:
+        checkpoint = load_checkpoint(file, run.game)
+    except InputError as error:
+        hint = f"; without this file the run goes on from generation {there[-2]}" if len(there) > 1 else ""
+        raise InputError(f"{error}{hint}") from error
     trainer.learner.restore(checkpoint.tensors, f"'{file}'")
     return trainer, there[-1], dict(checkpoint.metrics)
-
-
-def _verify_budget(minutes: float | None, generations: int | None) -> None:
-    if minutes is not None and generations is not None:
-        raise InputError("minutes and generations are both given, expected one of them")
-    if minutes is not None and not 0.0 < minutes <= MOST_MINUTES:
-        raise InputError(
-            f"minutes={minutes} is not possible for a run, expected a positive number up to {MOST_MINUTES:,.0f}"
-        )
-    if generations is not None and generations < 1:
-        raise InputError(f"generations={generations} is not possible for a run, expected at least 1")
 
 
 def new_folder(game: Game, seed: int) -> Path:
@@ -216,7 +211,7 @@ def _keep(run: Run, trainer: Trainer, metrics: Metrics) -> None:
         checkpoint = Checkpoint(run.game, generation, config, metrics, trainer.learner.tensors())
         save_checkpoint(checkpoint, run.checkpoint(generation))
         run.append_metrics(metrics)
-        run.forget_checkpoints()
+        run.forget()
     if interrupt.asked:
         raise KeyboardInterrupt
 

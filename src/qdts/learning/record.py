@@ -180,8 +180,9 @@ def _replays(record: Record) -> bool:
         possible = batch.choices(game, worlds[going], mover)
         made = np.bincount(possible.source[possible.number == action[possible.source]], minlength=len(going))
         decided, search = mover >= 0, record.search[t]
-        count = np.diff(record.offset)[search[decided]] if decided.any() else 0
-        if (made != 1).any() or ((search != NO_SEARCH) != decided).any() or (count != possible.counts[decided]).any():
+        if (made != 1).any() or ((search != NO_SEARCH) != decided).any():
+            return False
+        if (np.diff(record.offset)[search[decided]] != possible.counts[decided]).any():
             return False
         worlds[going] = batch.stepped(game, worlds[going], action)
     over = batch.movers(game, worlds) == TERMINAL

@@ -4,17 +4,20 @@
                                 "minutes" or "generations": the budget, "config": all settings}
     checkpoints/000012          the networks after generation 12 (`docs/checkpoints.md`); those of the powers of two and
                                 of their middles are kept, and the last two
-    records/000012              the games of generation 12 (`record.py`), as far back as V learns from
+    records/000012              the games of generation 12 (`record.py`), as far back as V learns from in the next
+                                generation, and one more
     metrics.jsonl               one JSON object for each generation
     report.html                 the same as pictures
 
 A generation is done once its checkpoint is in place, which happens in one step. Whatever else a killed run may have
-left behind is put right when it is resumed: the checkpoint itself holds the metrics of its generation.
+left behind is put right when it is resumed: the checkpoint itself holds the metrics of its generation. A run can also
+go on from the last checkpoint but one, when the last one is removed.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +32,7 @@ from qdts.learning.record import Record, load_record, save_record
 
 FORMAT, FORMAT_VERSION = "qdts-run", 1
 SUFFIX = ".safetensors"
+MOST_MINUTES = 1_000_000.0
 Metrics = dict[str, Any]
 
 
@@ -66,12 +70,19 @@ class Run:
         return _read_metrics(self.folder / "metrics.jsonl")
 
     def append_metrics(self, metrics: Mapping[str, Any]) -> None:
-        """One more line."""
-        with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(metrics, allow_nan=False) + "\n")
+        """One more line, on the disk when this returns."""
+        path = self.folder / "metrics.jsonl"
+        try:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(metrics, allow_nan=False) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise InputError(f"cannot write '{path}': {error.strerror or error}") from error
 
     def mend(self, last: int, its_metrics: Mapping[str, Any]) -> None:
         """Bring the folder to what it was when generation `last` was done; `its_metrics` are the checkpoint's."""
+        self.make_folders()
         known = {line["generation"]: line for line in self.metrics() if line["generation"] < last}
         lines = [known[n] for n in sorted(known)] + ([dict(its_metrics)] if last else [])
         text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
@@ -79,28 +90,38 @@ class Run:
         for number in _numbers(self.folder / "records"):
             if number > last:
                 self.record(number).unlink(missing_ok=True)
-        for folder in ("checkpoints", "records", "."):
-            for stray in (self.folder / folder).glob(".*.safetensors.*"):
-                stray.unlink(missing_ok=True)
+        for name in (".", "checkpoints", "records"):
+            for file in (f"[0-9]*{SUFFIX}", "metrics.jsonl", "report.html"):
+                for stray in (self.folder / name).glob(f".{file}.*"):
+                    stray.unlink(missing_ok=True)
+        self.forget()
 
     def save_record(self, record: Record) -> None:
-        """Write the games of a generation, and forget those that are no longer needed."""
+        """Write the games of a generation."""
         save_record(record, self.record(record.generation))
-        for number in _numbers(self.folder / "records"):
-            if number <= record.generation - self.config.value.window:
-                self.record(number).unlink(missing_ok=True)
 
     def load_records(self, last: int) -> list[Record]:
-        """The records that V learns from when generation `last` is done, ascending."""
-        first = max(1, last - self.config.value.window + 1)
+        """The records that V will still learn from when generation `last` is done, ascending."""
+        first = max(1, last - self.config.value.window + 2)
         return [load_record(self.record(n), self.game) for n in range(first, last + 1)]
 
-    def forget_checkpoints(self) -> None:
-        """Remove those that need not be kept."""
+    def make_folders(self) -> None:
+        """Make the folders inside."""
+        try:
+            for name in ("checkpoints", "records"):
+                (self.folder / name).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot make the folder '{self.folder}': {error.strerror or error}") from error
+
+    def forget(self) -> None:
+        """Remove checkpoints that need not be kept, and records that neither of the last two needs to go on."""
         there = self.checkpoints()
         for number in there[:-2]:
             if not is_kept(number):
                 self.checkpoint(number).unlink(missing_ok=True)
+        for number in _numbers(self.folder / "records"):
+            if there and number <= there[-1] - self.config.value.window:
+                self.record(number).unlink(missing_ok=True)
 
 
 def is_kept(generation: int) -> bool:
@@ -111,18 +132,31 @@ def is_kept(generation: int) -> bool:
     return odd in (1, 3)
 
 
+def verify_budget(minutes: float | None, generations: int | None) -> None:
+    """Raise an InputError unless one of the two is given, and possible."""
+    if (minutes is None) == (generations is None):
+        given = "neither" if minutes is None else "both"
+        raise InputError(f"minutes and generations: {given} given, expected one of them")
+    if minutes is not None and not 0.0 < minutes <= MOST_MINUTES:
+        raise InputError(f"minutes={minutes} is not possible for a run, expected a positive number")
+    if generations is not None and generations < 1:
+        raise InputError(f"generations={generations} is not possible for a run, expected at least 1")
+
+
 def create_run(run: Run) -> None:
     """Make the folder of a new run; it must not exist, or be empty."""
     folder = run.folder
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and (
+        not folder.is_dir() or any(not f.name.startswith(".config.json.") for f in folder.iterdir())
+    ):
         hint = f", or --resume {folder} to go on there" if (folder / "config.json").exists() else ""
         raise InputError(f"'{folder}' exists and is not an empty folder, expected a new one{hint}")
     try:
-        for name in ("checkpoints", "records"):
-            (folder / name).mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot make the folder '{folder}': {error.strerror or error}") from error
     write_config(run)
+    run.make_folders()
 
 
 def write_config(run: Run) -> None:
@@ -167,7 +201,9 @@ def open_run(folder: str | Path, game: Game | None = None) -> Run:
                 f"'{folder}' is for version {data['game_version']} of {game.spec}, expected version {game.version}"
             )
         config = from_dict(data["config"])
-        return Run(folder, game, int(data["seed"]), config, data.get("minutes"), data.get("generations"))
+        minutes, generations = data.get("minutes"), data.get("generations")
+        verify_budget(minutes, generations)
+        return Run(folder, game, int(data["seed"]), config, minutes, generations)
     except InputError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OSError, RecursionError) as error:
