@@ -300,7 +300,7 @@ def test_a_folder_that_is_no_run_is_told(unbroken: Path, tmp_path: Path) -> None
         ({"generations": -4}, "generations=-4 is not possible"),
     ):
         with pytest.raises(InputError, match=words):
-            resume(unbroken, **asked)  # type: ignore[arg-type]
+            resume(unbroken, **asked)
 
 
 @pytest.mark.parametrize(
@@ -339,9 +339,13 @@ def test_another_file_is_told(text: str, tmp_path: Path) -> None:
 
 def test_kuhn_poker_is_learnt(tmp_path: Path) -> None:
     """Far below 0.917, the NashConv of even play."""
-    settings = ["play.games=500", "belief.games=500", "search.visits=32", "net.width=32", "fit.rows=256"]
-    found = train("kuhn_poker", generations=60, seed=1, out=tmp_path / "run", settings=settings).metrics()
-    assert found[0]["nash_conv"] > 0.7
+    settings = [
+        "play.games=400", "belief.games=400", "search.visits=16", "net.width=32", "fit.rows=256", "fit.steps=30",
+        "belief.steps=20", "measure.visits=4", "search.step=1", "search.step_last=0.5", "search.temperature=0.2",
+        "search.temperature_last=0.1", "search.even=1", "search.even_last=1",
+    ]  # fmt: skip
+    found = train("kuhn_poker", generations=30, seed=1, out=tmp_path / "run", settings=settings).metrics()
+    assert found[0]["nash_conv"] > 0.4
     assert found[-1]["nash_conv_average"] < 0.25
-    assert found[-1]["value_error"] < 0.25
-    assert found[-1]["belief_error"] < 0.3
+    assert found[-1]["value_error"] < 0.1
+    assert found[-1]["belief_error"] < 0.2

@@ -16,6 +16,7 @@ import safetensors.numpy
 
 from learning.samples import SPECS, sample
 from qdts import InputError, load_game
+from qdts.files import write_whole
 from qdts.learning import record as module
 from qdts.learning.record import COLUMNS, Record, load_record, save_record
 
@@ -205,17 +206,16 @@ def test_a_full_disk(tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPat
     """A sentence; what stood there before still does, and nothing else is left behind."""
     path = tmp_path / "r.safetensors"
     path.write_bytes(whole)
-    real = module.write_whole
 
     def full(path: Path, write: Callable[[Any], object]) -> None:
-        real(path, lambda file: write(Full(file, 1000)))
+        write_whole(path, lambda file: write(Full(file, 1000)))
 
     monkeypatch.setattr(module, "write_whole", full)
     for target in (path, tmp_path / "new.safetensors"):
         with pytest.raises(InputError, match=r"cannot write .*: No space left on device"):
             save_record(sample("leduc_poker", 20), target)
     monkeypatch.setattr(tempfile, "mkstemp", lambda **_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left")))
-    monkeypatch.setattr(module, "write_whole", real)
+    monkeypatch.setattr(module, "write_whole", write_whole)
     with pytest.raises(InputError, match=r"cannot write .*: No space left"):
         save_record(sample("leduc_poker", 20), path)
     assert [f.name for f in tmp_path.iterdir()] == ["r.safetensors"]

@@ -118,7 +118,7 @@ class Learner:
             out |= {f"{name}.{key}": value.detach().cpu().clone() for key, value in module.state_dict().items()}
         for name, adam in self._adams.items():
             for i, state in enumerate(_states(adam)):
-                for key in ("step", "exp_avg", "exp_avg_sq"):
+                for key in STATE:
                     if key in state:
                         out[f"optimizer.{name}.{i}.{key}"] = state[key].detach().cpu().clone()
         out["optimizer.updates"] = torch.tensor(self.updates)
@@ -128,19 +128,24 @@ class Learner:
         """Be as the learner was that gave these tensors; `what` names them where they are not that."""
         for name, module in self._modules().items():
             load_into(module, _group(tensors, name), f"the group '{name}' of {what}")
+        kept = _group(tensors, "optimizer")
+        updates = kept.pop("updates", None)
+        if updates is None:
+            raise InputError(f"{what} lacks 'optimizer.updates', expected a checkpoint of a run")
+        wrong = updates.shape != () or updates.is_floating_point() or int(updates) < 0
         for name, adam in self._adams.items():
             for i, parameter in enumerate(p for group in adam.param_groups for p in group["params"]):
-                found = _group(tensors, f"optimizer.{name}.{i}")
-                wrong = [k for k, v in found.items() if k != "step" and v.shape != parameter.shape]
-                if wrong or (found and set(found) != {"step", "exp_avg", "exp_avg_sq"}):
-                    raise InputError(f"the optimiser's state of {what} does not fit the networks")
-                if found:
-                    adam.state[parameter] = {
-                        k: v.clone() if k == "step" else v.to(self.device, copy=True) for k, v in found.items()
-                    }
-        if "optimizer.updates" not in tensors:
-            raise InputError(f"{what} lacks 'optimizer.updates', expected a checkpoint of a run")
-        self.updates = int(tensors["optimizer.updates"])
+                start = f"{name}.{i}."
+                found = {key: kept.pop(start + key) for key in STATE if start + key in kept}
+                shapes = [tensor.shape for tensor in found.values()]
+                wrong |= bool(found) and shapes != [torch.Size(), parameter.shape, parameter.shape]
+                adam.state[parameter] = {
+                    key: tensor.clone() if key == "step" else tensor.to(self.device, copy=True)
+                    for key, tensor in found.items()
+                }
+        if wrong or kept:
+            raise InputError(f"the optimiser's state of {what} does not fit the networks")
+        self.updates = int(updates)
 
     def _modules(self) -> dict[str, nn.Module]:
         return {"model": self.model, "average": self.average, "belief": self.belief}
@@ -165,6 +170,8 @@ def _states(adam: torch.optim.Adam) -> list[dict[str, Tensor]]:
     return [adam.state.get(p, {}) for group in adam.param_groups for p in group["params"]]
 
 
+STATE = ("step", "exp_avg", "exp_avg_sq")
+"""What the optimiser knows of each parameter."""
 SMALLEST_VARIANCE = 1e-6
 """What the variance of targets counts as at least, in units of S²."""
 MOST_GRADIENT = 1.0
