@@ -1,0 +1,181 @@
+"""What is measured of networks is zero where they are exact, and otherwise what they were made to be off by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from qdts import load_game
+from qdts.games import Game
+from qdts.kernels import Reals
+from qdts.learning.config import Config, changed
+from qdts.learning.generation import network_of
+from qdts.learning.measure import (
+    belief_error,
+    is_measurable,
+    measure,
+    measure_search,
+    network_policy,
+    value_error,
+    view_weights,
+)
+from qdts.nets.learner import Learner
+from qdts.search.evaluator import ACT, SAMPLE, Answers, Queries
+from qdts.search.evaluators import Table, Uniform
+from qdts.search.options import named
+from qdts.search.requests import OneByOne
+from qdts.search.searched import searched_policy
+from qdts.search.settings import scale_of
+from qdts.solving.measure import measure_policy
+from qdts.solving.policy import Policy, game_tree, policy_on, uniform_policy
+from qdts.solving.values import reach
+
+SPECS = [
+    "kuhn_poker",
+    "kuhn_poker(players=3)",
+    "leduc_poker",
+    "liars_dice(numdice=1,dice_sides=3,split=true)",
+    "goofspiel(num_cards=3)",
+]
+
+
+def random_policy(game: Game, seed: int = 1) -> Policy:
+    """One that goes everywhere."""
+    tree = game_tree(game)
+    weight = np.random.default_rng(seed).uniform(0.05, 1.0, len(tree.infosets.action))
+    total = np.add.reduceat(weight, tree.infosets.offset[:-1])
+    return policy_on(tree, weight / np.repeat(total, np.diff(tree.infosets.offset)))
+
+
+class Stub(OneByOne):
+    """As a network: exact answers, with V of players' own views and H of the first of two values off by so much."""
+
+    def __init__(self, policy: Policy, inner: Any = None, *, value: float = 0.0, belief: float = 0.0) -> None:
+        super().__init__(policy.game, inner or Table(policy))
+        self.value, self.belief, self.kinds = value, belief, set[int]()
+
+    def answer_batch(self, queries: Queries, answers: Answers) -> None:
+        super().answer_batch(queries, answers)
+        self.kinds |= set(queries.kind.tolist())
+        answers.value[queries.kind == ACT] += self.value
+        answers.prior[queries.kind == SAMPLE, :2] += np.array([self.belief / 2, -self.belief / 2])
+
+
+def as_network(stub: Stub) -> Any:
+    return stub
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_exact_networks_have_no_error(spec: str) -> None:
+    policy = random_policy(load_game(spec))
+    stub = Stub(policy)
+    np.testing.assert_allclose(network_policy(as_network(stub)).probability, policy.probability, atol=1e-15)
+    assert value_error(as_network(stub), policy) < 1e-9
+    assert belief_error(as_network(stub), policy) < 1e-9
+    assert stub.kinds == {ACT, SAMPLE}
+    found = measure(as_network(stub))
+    assert found.nash_conv == pytest.approx(measure_policy(policy.game, policy).nash_conv, abs=1e-12)
+    assert (found.value_error, found.belief_error) == pytest.approx((0.0, 0.0), abs=1e-9)
+
+
+def test_where_the_others_never_go_nothing_counts() -> None:
+    """A policy with zeros: even an exact H of another policy is told apart only where the others go."""
+    game = load_game("kuhn_poker")
+    tree = game_tree(game)
+    p = np.tile([1.0, 0.0], tree.num_infosets)  # nobody ever bets
+    policy = policy_on(tree, p)
+    weights = view_weights(tree, p)
+    assert 0 < (weights == 0.0).sum() < len(weights)
+    assert value_error(as_network(Stub(policy)), policy) < 1e-9
+    assert belief_error(as_network(Stub(policy)), policy) < 1e-9
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_even_play_tells_nothing(spec: str) -> None:
+    """Where all play evenly, and may do the same whatever they hold, the rules' weights are the belief."""
+    game = load_game(spec)
+    stub = Stub(uniform_policy(game), Uniform(game))
+    policy = network_policy(as_network(stub))
+    np.testing.assert_allclose(policy.probability, uniform_policy(game).probability)
+    assert belief_error(as_network(stub), policy) < 1e-9
+    assert measure(as_network(stub), policy_only=True) == (measure_policy(game, policy).nash_conv, None, None)
+
+
+@pytest.mark.parametrize("spec", ["kuhn_poker", "leduc_poker"])
+def test_errors_are_those_that_were_planted(spec: str) -> None:
+    game = load_game(spec)
+    policy = uniform_policy(game)
+    scale = scale_of(game)
+    assert value_error(as_network(Stub(policy, value=0.3 * scale)), policy) == pytest.approx(0.3)
+    assert value_error(as_network(Stub(policy, value=-0.2 * scale)), policy) == pytest.approx(0.2)
+    assert belief_error(as_network(Stub(policy, belief=0.1)), policy) == pytest.approx(0.1)
+    tree = game_tree(game)
+    other = random_policy(game)
+    exact, told = (own_beliefs(p) for p in (policy, other))
+    sets = [tree.histories.infoset[h] for h in exact]
+    distance = np.bincount(sets, [abs(exact[h] - told[h]) for h in exact], tree.num_infosets)
+    expected = np.average(distance, weights=view_weights(tree, policy.probability))
+    assert belief_error(as_network(Stub(other)), policy) == pytest.approx(expected)
+    assert expected > 0.1
+
+
+def own_beliefs(policy: Policy) -> dict[int, float]:
+    """How likely the mover thinks each history is, given his view."""
+    tree = game_tree(policy.game)
+    sets = tree.histories.infoset
+    total = np.zeros(tree.num_infosets)
+    weight: dict[int, float] = {}
+    for player in range(policy.game.players):
+        r: Reals = reach(tree, policy.probability, player)
+        for h in np.flatnonzero(tree.histories.mover == player):
+            weight[int(h)] = float(r[h])
+            total[sets[h]] += r[h]
+    return {h: w / total[sets[h]] for h, w in weight.items()}
+
+
+def test_views_weigh_what_the_others_and_chance_make_likely() -> None:
+    """On Kuhn poker with even play: each card a third; the first turn always, later ones by the other's moves."""
+    game = load_game("kuhn_poker")
+    tree = game_tree(game)
+    weights = view_weights(tree, uniform_policy(game).probability)
+    assert sorted(weights.tolist()) == pytest.approx([1 / 6] * 9 + [1 / 3] * 3)
+
+
+def test_an_open_game_has_no_belief_and_everyones_values() -> None:
+    game = load_game("tic_tac_toe")
+    policy = uniform_policy(game)
+    stub = Stub(policy)
+    np.testing.assert_allclose(network_policy(as_network(stub)).probability, policy.probability)
+    assert value_error(as_network(stub), policy) < 1e-9
+    assert value_error(as_network(Stub(policy, value=0.25)), policy) == pytest.approx(0.25)
+
+
+def test_what_can_be_measured() -> None:
+    game = load_game("leduc_poker")
+    assert is_measurable(game, 936)
+    assert not is_measurable(game, 935)
+    assert not is_measurable(load_game("phantom_ttt"), 10**9)
+
+
+def test_the_searched_policy() -> None:
+    """That of the default search with averaged weights, its moves averaged over seeds."""
+    game = load_game("kuhn_poker")
+    config = changed(Config(), {"measure.seeds": 2, "play.batch": 16})
+    learner = Learner(game, width=16, layers=1)
+    for p in learner.average.parameters():
+        p.data *= 3.0
+    shares: list[float] = []
+    found = measure_search(learner, config, [2, 8], report=shares.append)
+    assert [line["visits"] for line in found] == [2, 8]
+    network = network_of(learner, config, average=True)
+    for line in found:
+        played = [
+            searched_policy(game, named("qdts"), int(line["visits"]), evaluator=network, seed=s) for s in range(2)
+        ]
+        mean = replace(played[0], probability=(played[0].probability + played[1].probability) / 2)
+        assert line["nash_conv"] == pytest.approx(measure_policy(game, mean).nash_conv, abs=1e-12)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
