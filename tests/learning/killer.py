@@ -24,7 +24,7 @@ def main(folder: Path, generations: int, settings: list[str]) -> None:
     train("kuhn_poker", generations=1, seed=5, out=folder / "warm", settings=settings)
     began = time.monotonic()
     train("kuhn_poker", generations=generations, seed=5, out=folder / "alone", settings=settings)
-    longest, run = 2.5 * (time.monotonic() - began) / generations, folder / "killed"
+    longest, run = 4.0 * (time.monotonic() - began) / generations, folder / "killed"
     kills: list[int] = []
     draws = random.Random(3)
     while True:
