@@ -13,7 +13,7 @@ from learning.samples import sample
 from qdts import InputError, load_game
 from qdts.games import Game
 from qdts.kernels import Ints, Reals
-from qdts.learning.generation import belief_lesson, value_lesson
+from qdts.learning.lessons import belief_lesson, value_lesson
 from qdts.learning.nodes import queries_of
 from qdts.learning.targets import ValueTarget, belief_rows, policy_rows, value_rows
 from qdts.nets.evaluator import Network

@@ -11,8 +11,8 @@ import pytest
 from qdts import load_game
 from qdts.games import Game
 from qdts.kernels import Reals
+from qdts.learning.answers import network_of
 from qdts.learning.config import Config, changed
-from qdts.learning.generation import network_of
 from qdts.learning.measure import (
     belief_error,
     is_measurable,

@@ -11,8 +11,9 @@ from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.registry import load_game
 from qdts.interrupt import apart, interruptible
+from qdts.learning.answers import network_of
 from qdts.learning.config import preset, read_settings
-from qdts.learning.generation import network_of, options_at
+from qdts.learning.decisions import options_at
 from qdts.learning.measure import Measured, is_measurable, measure, measure_search, network_policy
 from qdts.learning.report import write_report
 from qdts.learning.run import Metrics, Run, create_run, open_run, verify_budget, write_config
@@ -95,7 +96,6 @@ def resume(
 ) -> Run:
     """Go on with a run from its last whole generation, to the end of its budget or of another one."""
     run = open_run(folder, game)
-    _verify_budget(minutes, generations)
     if minutes is not None and run.minutes is None:
         raise InputError(f"'{folder}' has a budget of {run.generations} generations, expected generations, not minutes")
     if generations is not None and run.generations is None:

@@ -15,8 +15,8 @@ import numpy as np
 
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
+from qdts.learning.answers import network_of, policy_at, values_at
 from qdts.learning.config import Config
-from qdts.learning.generation import network_of, policy_at, values_at
 from qdts.learning.nodes import Nodes, queries_of, sample_chain
 from qdts.nets.evaluator import Network
 from qdts.nets.learner import Learner

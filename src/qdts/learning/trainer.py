@@ -10,26 +10,11 @@ import numpy as np
 
 from qdts.games.game import Game
 from qdts.kernels import Ints
+from qdts.learning.answers import network_of, values_at
+from qdts.learning.clock import Clock, Timed
 from qdts.learning.config import Config, changed
-from qdts.learning.generation import (
-    BELIEF_FITTING,
-    FITTING,
-    SAMPLING,
-    SELF_PLAY,
-    Clock,
-    Magnet,
-    Timed,
-    all_values,
-    belief_lesson,
-    by_policy,
-    by_search,
-    network_of,
-    options_at,
-    stream_of,
-    target_of,
-    value_lesson,
-    values_at,
-)
+from qdts.learning.decisions import Magnet, by_policy, by_search, options_at
+from qdts.learning.lessons import all_values, belief_lesson, target_of, value_lesson
 from qdts.learning.nodes import queries_of
 from qdts.learning.record import Record
 from qdts.learning.schedule import at
@@ -39,6 +24,8 @@ from qdts.nets.learner import Learner
 from qdts.nets.lessons import PolicyLesson, ValueLesson, padded
 from qdts.search.settings import scale_of
 
+SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING = range(4)
+"""What a stream of random numbers is for."""
 Report = Callable[[str, float], None]
 """Hears what is being done, and which share of it is done."""
 
@@ -176,3 +163,8 @@ def _joined(lessons: list[PolicyLesson]) -> PolicyLesson:
     queries = [np.concatenate(c) for c in zip(*(x.queries for x in lessons), strict=True)]
     first: Any = type(lessons[0].queries)._make(queries)
     return PolicyLesson(first, *(np.concatenate(c) for c in zip(*(x[1:] for x in lessons), strict=True)))
+
+
+def stream_of(seed: int, generation: int, purpose: int) -> np.random.Generator:
+    """The random numbers of a generation for one purpose."""
+    return np.random.default_rng([seed, generation, purpose])

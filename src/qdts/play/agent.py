@@ -15,8 +15,8 @@ from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.registry import load_game
 from qdts.kernels import Ints, Reals
+from qdts.learning.answers import policy_at, values_at
 from qdts.learning.config import Config, from_dict
-from qdts.learning.generation import policy_at, values_at
 from qdts.learning.measure import network_policy
 from qdts.learning.nodes import Nodes
 from qdts.learning.run import Run, open_run

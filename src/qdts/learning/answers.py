@@ -1,0 +1,49 @@
+"""What networks say of many nodes at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qdts.games import batch
+from qdts.games.game import Game
+from qdts.kernels import Ints, Reals
+from qdts.learning.clock import Timed
+from qdts.learning.config import Config
+from qdts.learning.nodes import Nodes, queries_of
+from qdts.nets.evaluator import Network
+from qdts.nets.learner import Learner
+from qdts.search.evaluator import ACT, TERMINAL
+from qdts.search.requests import empty_answers
+
+
+def network_of(learner: Learner, config: Config, *, average: bool = False) -> Network:
+    """The newest models, or those with averaged weights, as an evaluator that has seen nothing yet."""
+    return Network(
+        learner.game, learner.average if average else learner.model, learner.belief,
+        batch=config.play.batch, cache=config.play.cache, device=str(learner.device),
+    )  # fmt: skip
+
+
+def policy_at(game: Game, network: Network | Timed, views: Ints, players: Ints) -> Reals:
+    """P at some views; -1 beyond the actions of each. float64[N, B]"""
+    nothing = np.full(len(views), -1)
+    queries = queries_of(game, Nodes(np.full(len(views), ACT), views, players, nothing, nothing))
+    answers = empty_answers(game, len(views))
+    network.answer_batch(queries, answers)
+    return np.where(np.arange(answers.prior.shape[1]) < queries.degree[:, None], answers.prior, -1.0)
+
+
+def values_at(game: Game, network: Network | Timed, nodes: Nodes) -> Reals:
+    """V of some nodes, and the returns of finished games. float64[N, K]"""
+    k = 1 if game.hidden else game.players
+    out = np.zeros((len(nodes.kind), k))
+    over = nodes.kind == TERMINAL
+    if over.any():
+        returns = batch.returns(game, nodes.vector[over])
+        out[over] = np.take_along_axis(returns, nodes.player[over][:, None], 1) if game.hidden else returns
+    if not over.all():
+        going = np.flatnonzero(~over)
+        answers = empty_answers(game, len(going))
+        network.answer_batch(queries_of(game, nodes.take(going)), answers)
+        out[going] = answers.value
+    return out
