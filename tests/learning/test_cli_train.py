@@ -64,7 +64,12 @@ def check_failure(capsys: Output, arguments: list[str], *words: str) -> None:
 
 
 def test_a_run_goes_on_as_if_it_had_never_stopped(capsys: Output, tmp_path: Path) -> None:
-    constant = ["search.even_last=0.1", "fit.rate_last=0.003", "belief.rate_last=0.001"]  # whatever the budget is
+    constant = [
+        "search.even=0.1",
+        "search.even_last=0.1",
+        "fit.rate_last=0.003",
+        "belief.rate_last=0.001",
+    ]  # whatever the budget is
     options = [*("--seed", "7"), *QUICK, *(part for setting in constant for part in ("--set", setting))]
     whole, parts = str(tmp_path / "whole"), str(tmp_path / "parts")
     data = train_json(capsys, "kuhn_poker", "--generations", "3", "--out", whole, *options)

@@ -143,7 +143,7 @@ def test_the_losses_of_v_and_its_children(spec: str) -> None:
             weights.append(lesson.weight[row] * lesson.known[row, k])
     mean = np.average(every, weights=weights)
     variance = np.average((np.array(every) - mean) ** 2, weights=weights)
-    v_loss, c_loss = _Value(learner, lesson).loss(out_of(learner, lesson)[rows], rows)
+    v_loss, c_loss = _Value(learner, lesson).loss(out_of(learner, lesson)[rows, learner.shape.actions :], rows)
     assert float(v_loss) == pytest.approx(np.mean(squares) / variance, rel=1e-4)
     assert float(c_loss) == pytest.approx(np.mean(below) / variance, rel=1e-4)
     assert len(squares) > 5

@@ -91,7 +91,7 @@ class Run:
             if number > last:
                 self.record(number).unlink(missing_ok=True)
         for name in (".", "checkpoints", "records"):
-            for file in (f"[0-9]*{SUFFIX}", "metrics.jsonl", "report.html"):
+            for file in (f"[0-9]*{SUFFIX}", "config.json", "metrics.jsonl", "report.html"):
                 for stray in (self.folder / name).glob(f".{file}.*"):
                     stray.unlink(missing_ok=True)
         self.forget()
