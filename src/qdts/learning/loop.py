@@ -174,7 +174,9 @@ def _learn(run: Run, trainer: Trainer, last: int, metrics: Metrics, measurable: 
             break
         began = time.perf_counter()
         record = trainer.play(generation, progress, watch.doing)
+        spent += time.perf_counter() - began
         run.save_record(record)
+        began = time.perf_counter()
         residual = trainer.take_in(record)
         losses = trainer.learn(record, progress, watch.doing)
         spent += time.perf_counter() - began
