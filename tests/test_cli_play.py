@@ -158,7 +158,7 @@ def test_a_run_in_the_place_of_a_game(capsys: Output, kuhn_run: Run) -> None:
     shown = run_json(capsys, "policy", run)
     assert (shown["nash_conv"], shown["info"]["generation"]) == (pytest.approx(measured), 3)
     text = " ".join(run_text(capsys, "policy", run, "--game", "kuhn_poker").replace("│", " ").split())
-    for word in ("generation 3, games 120, weights average", "J; to open"):
+    for word in ("generation 3, games 120, weights average", "to open"):
         assert word in text
     played = run_json(capsys, "match", "kuhn_poker", run, f"qdts:4@{run}", "--games", "20")
     assert (played["a"], played["games"]) == (run, 20)

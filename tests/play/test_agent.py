@@ -235,7 +235,7 @@ def test_what_does_not_fit(kuhn_run: Run, agent: Agent, tmp_path: Path) -> None:
         (lambda: load_agent(file, game="leduc_poker"), "is a checkpoint for kuhn_poker, expected leduc_poker"),
         (lambda: load_agent(folder, generation=7), "no checkpoint of generation 7, it has those of 1, 2, 3"),
         (lambda: load_agent(file, generation=2), "generation=2 of '.*', which is one checkpoint"),
-        (lambda: load_agent(folder, device="abacus"), "device 'abacus' is not possible"),
+        (lambda: load_agent(folder, device="abacus"), "unknown device 'abacus'"),
         (lambda: load_agent(folder, visits=0), "visits=0 is not possible for a search"),
         (lambda: load_agent(folder, search="qdst"), "unknown search 'qdst': did you mean qdts"),
         (lambda: agent.policy(VIEW, visits=0), "visits=0 is not possible for a search"),

@@ -18,8 +18,9 @@ from qdts.search.requests import empty_answers
 
 def network_of(learner: Learner, config: Config, *, average: bool = False) -> Network:
     """The newest models, or those with averaged weights, as an evaluator that has seen nothing yet."""
+    belief = None if config.belief.source == "exact" else learner.belief  # which was never taught
     return Network(
-        learner.game, learner.average if average else learner.model, learner.belief,
+        learner.game, learner.average if average else learner.model, belief,
         batch=config.play.batch, cache=config.play.cache, device=str(learner.device),
     )  # fmt: skip
 

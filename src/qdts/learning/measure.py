@@ -109,7 +109,7 @@ class Measured(NamedTuple):
     nash_conv: float
     value_error: float | None = None
     belief_error: float | None = None
-    """None where nothing is hidden."""
+    """None where nothing is hidden, or there is no model of H."""
 
 
 def is_measurable(game: Game, most: int) -> bool:
@@ -127,7 +127,8 @@ def measure(network: Network, *, policy_only: bool = False) -> Measured:
     distance = measure_policy(network.game, policy).nash_conv
     if policy_only:
         return Measured(distance)
-    belief = belief_error(network, policy) if network.game.hidden else None
+    taught = network.game.hidden and network.belief is not None
+    belief = belief_error(network, policy) if taught else None
     return Measured(distance, value_error(network, policy), belief)
 
 
@@ -138,6 +139,7 @@ def measure_search(
     """NashConv of what the default search plays with the networks, its move distribution averaged over seeds."""
     game, tree = learner.game, game_tree(learner.game)
     network, seeds = network_of(learner, config, average=True), config.measure.seeds
+    options = named("qdts", belief="exact" if config.belief.source == "exact" else "model")
     moves = np.zeros((len(visits), len(tree.infosets.action)))
     for seed in range(seeds):
 
@@ -145,9 +147,7 @@ def measure_search(
             if report is not None:
                 report((seed + done / of) / seeds)
 
-        stages = search_everywhere(
-            game, named("qdts"), visits, evaluator=network, seed=seed, threads=threads, report=tell
-        )
+        stages = search_everywhere(game, options, visits, evaluator=network, seed=seed, threads=threads, report=tell)
         moves += np.array([stage.move for stage in stages]) / seeds
     return [
         {"visits": n, "nash_conv": measure_policy(game, policy_on(tree, move)).nash_conv}
