@@ -20,7 +20,6 @@ from qdts.learning.measure import (
     measure_search,
     network_policy,
     value_error,
-    view_weights,
 )
 from qdts.nets.learner import Learner
 from qdts.search.evaluator import ACT, SAMPLE, Answers, Queries
@@ -31,7 +30,7 @@ from qdts.search.searched import searched_policy
 from qdts.search.settings import scale_of
 from qdts.solving.measure import measure_policy
 from qdts.solving.policy import Policy, game_tree, policy_on, uniform_policy
-from qdts.solving.values import reach
+from qdts.solving.values import reach, view_reach
 
 SPECS = [
     "kuhn_poker",
@@ -87,7 +86,7 @@ def test_where_the_others_never_go_nothing_counts() -> None:
     tree = game_tree(game)
     p = np.tile([1.0, 0.0], tree.num_infosets)  # nobody ever bets
     policy = policy_on(tree, p)
-    weights = view_weights(tree, p)
+    weights = view_reach(tree, p)
     assert 0 < (weights == 0.0).sum() < len(weights)
     assert value_error(as_network(Stub(policy)), policy) < 1e-9
     assert belief_error(as_network(Stub(policy)), policy) < 1e-9
@@ -117,7 +116,7 @@ def test_errors_are_those_that_were_planted(spec: str) -> None:
     exact, told = (own_beliefs(p) for p in (policy, other))
     sets = [tree.histories.infoset[h] for h in exact]
     distance = np.bincount(sets, [abs(exact[h] - told[h]) for h in exact], tree.num_infosets)
-    expected = np.average(distance, weights=view_weights(tree, policy.probability))
+    expected = np.average(distance, weights=view_reach(tree, policy.probability))
     assert belief_error(as_network(Stub(other)), policy) == pytest.approx(expected)
     assert expected > 0.1
 
@@ -140,7 +139,7 @@ def test_views_weigh_what_the_others_and_chance_make_likely() -> None:
     """On Kuhn poker with even play: each card a third; the first turn always, later ones by the other's moves."""
     game = load_game("kuhn_poker")
     tree = game_tree(game)
-    weights = view_weights(tree, uniform_policy(game).probability)
+    weights = view_reach(tree, uniform_policy(game).probability)
     assert sorted(weights.tolist()) == pytest.approx([1 / 6] * 9 + [1 / 3] * 3)
 
 

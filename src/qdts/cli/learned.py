@@ -75,11 +75,12 @@ def _facts(found: Mapping[str, Any], players: int) -> dict[str, str]:
 def _show_strategy(screen: Console, run: Run) -> None:
     """The strategy of a small game beside the equilibrium."""
     from qdts.cli import strategy
-    from qdts.learning.loop import learned_policy
+    from qdts.play.agent import load_agent
     from qdts.solving import solve
     from qdts.solving.policy import game_tree
 
     if not run.game.hidden or game_tree(run.game).num_infosets > SMALL:
         return
     screen.print("\nStrategy with averaged weights, beside an equilibrium (there may be others)", style="bold")
-    screen.print(strategy.beside({"learnt": learned_policy(run), "equilibrium": solve(run.game, "cfr+", 1000).policy}))
+    learnt, equilibrium = load_agent(run).table(), solve(run.game, "cfr+", 1000).policy
+    screen.print(strategy.beside({"learnt": learnt, "equilibrium": equilibrium}))

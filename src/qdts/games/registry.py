@@ -93,6 +93,19 @@ def load_known_game(spec: str) -> Game:
     return load_game(spec)
 
 
+def matching_game(where: object, what: str, spec: str, version: int, game: Game | None = None) -> Game:
+    """The game that data are for: the one given, or by its name; an InputError if they are for another.
+
+    The error's sentence begins with where the data are, and what: `leduc.npz`, `a policy for`.
+    """
+    if game is not None and spec != game.spec:
+        raise InputError(f"'{where}' is {what} {spec}, expected {game.spec}")
+    game = game or load_known_game(spec)
+    if version != game.version:
+        raise InputError(f"'{where}' is for version {version} of {game.spec}, expected version {game.version}")
+    return game
+
+
 def path_spec(game: Game) -> str:
     """A specification that loads a game in any process: with the path of its file, if it came from one."""
     paths = (path for path, (_, family) in _files.items() if family.name == game.name)

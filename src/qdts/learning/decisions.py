@@ -105,9 +105,8 @@ def by_policy(game: Game, network: Network | Timed) -> Decide:
 
     def decide(views: Ints, players: Ints) -> Decisions:
         p = policy_at(game, network, views, players)
-        there = np.arange(p.shape[1]) < (counts := (p > -1.0).sum(1))[:, None]
-        prior = p[there]
-        nothing = np.zeros(len(prior))
-        return Decisions(np.cumsum([0, *counts]), nothing.astype(np.int64), nothing, nothing, prior, prior, prior)
+        there = p > -1.0
+        prior, nothing = p[there], np.zeros(there.sum())
+        return Decisions(np.cumsum([0, *there.sum(1)]), nothing.astype(np.int64), nothing, nothing, prior, prior, prior)
 
     return decide

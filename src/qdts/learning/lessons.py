@@ -18,8 +18,7 @@ from qdts.learning.targets import (
     ValueTarget,
 )
 from qdts.nets.evaluator import Network
-from qdts.nets.lessons import PolicyLesson, ValueLesson
-from qdts.search.evaluator import Queries
+from qdts.nets.lessons import PolicyLesson, ValueLesson, joined
 
 
 def target_of(config: Config) -> ValueTarget:
@@ -40,10 +39,9 @@ def value_lesson(game: Game, rows: ValueRows, network: Network | Timed | None = 
 
 def all_values(lessons: Sequence[ValueLesson]) -> ValueLesson:
     """Several lessons as one, the last of which teaches V_c: what a network says of children is soon out of date."""
-    queries = Queries._make(np.concatenate(c) for c in zip(*(x.queries for x in lessons), strict=True))
-    rest = ValueLesson._make((queries, *(np.concatenate(c) for c in zip(*(x[1:] for x in lessons), strict=True))))
+    whole = joined(lessons)
     newest = np.repeat([0.0] * (len(lessons) - 1) + [1.0], [len(x.weight) for x in lessons])
-    return rest._replace(taught=rest.taught * newest)
+    return whole._replace(taught=whole.taught * newest)
 
 
 def belief_lesson(game: Game, rows: BeliefRows) -> PolicyLesson:

@@ -14,13 +14,12 @@ from qdts.interrupt import apart, interruptible
 from qdts.learning.answers import network_of
 from qdts.learning.config import preset, read_settings
 from qdts.learning.decisions import options_at
-from qdts.learning.measure import Measured, is_measurable, measure, measure_search, network_policy
+from qdts.learning.measure import Measured, is_measurable, measure, measure_search
 from qdts.learning.report import write_report
 from qdts.learning.run import Metrics, Run, create_run, open_run, verify_budget, write_config
 from qdts.learning.trainer import Trainer
 from qdts.nets.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from qdts.nets.learner import use_threads
-from qdts.solving.policy import Policy
 
 REPORT_PAUSE = 5.0
 """Seconds between two reports."""
@@ -110,12 +109,6 @@ def resume(
         trainer.remember(record)
     run.mend(last, metrics)
     return _go_on(run, trainer, last, metrics, watch or Nobody())
-
-
-def learned_policy(run: Run) -> Policy:
-    """P of a run's last checkpoint, with averaged weights, at every information set of a game that can be listed."""
-    trainer, _, _ = _restored(run)
-    return network_policy(network_of(trainer.learner, run.config, average=True))
 
 
 def _restored(run: Run, *, threads: int = 1, device: str = "cpu") -> tuple[Trainer, int, Metrics]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from qdts.games.game import Game
-from qdts.kernels import Ints, Reals
+from qdts.kernels import Ints
 from qdts.learning.answers import network_of, policy_at, values_at
 from qdts.learning.config import Config
 from qdts.learning.nodes import Nodes, queries_of, sample_chain
@@ -29,7 +29,7 @@ from qdts.solving.belief import tree_worlds
 from qdts.solving.measure import measure_policy
 from qdts.solving.policy import Policy, game_tree, handy_tree, policy_on
 from qdts.solving.tree import GameTree, TooLargeError
-from qdts.solving.values import belief_weights, chance_reach, infoset_values, reach
+from qdts.solving.values import belief_weights, chance_reach, infoset_values, reach, view_reach
 
 
 def network_policy(network: Network) -> Policy:
@@ -38,15 +38,6 @@ def network_policy(network: Network) -> Policy:
     sets = tree.infosets
     p = policy_at(network.game, network, sets.views, sets.owner.astype(np.int64))
     return policy_on(tree, p[np.arange(p.shape[1]) < np.diff(sets.offset)[:, None]])
-
-
-def view_weights(tree: GameTree, probability: Reals) -> Reals:
-    """How likely the others and chance lead to each view. float64[I]"""
-    weight = np.zeros(tree.num_infosets)
-    for player in range(tree.game.players):
-        own = np.flatnonzero(tree.histories.mover == player)
-        np.add.at(weight, tree.histories.infoset[own], reach(tree, probability, player)[own])
-    return weight
 
 
 def value_error(network: Network, policy: Policy) -> float:
@@ -59,7 +50,7 @@ def value_error(network: Network, policy: Policy) -> float:
     found = values_at(game, network, nodes)
     told = found[:, 0] if game.hidden else found[np.arange(count), owner]
     error = (told - infoset_values(tree, policy.probability)) / scale_of(game)
-    return float(np.sqrt(np.average(error**2, weights=view_weights(tree, policy.probability))))
+    return float(np.sqrt(np.average(error**2, weights=view_reach(tree, policy.probability))))
 
 
 class Chains(NamedTuple):
@@ -100,7 +91,7 @@ def belief_error(network: Network, policy: Policy) -> float:
         r = reach(tree, policy.probability, player)[chains.history[own]]
         exact = belief_weights(sets, r, prior[own], tree.num_infosets)
         np.add.at(total, sets, np.abs(h[own] - exact))
-    return float(np.average(total, weights=view_weights(tree, policy.probability)))
+    return float(np.average(total, weights=view_reach(tree, policy.probability)))
 
 
 class Measured(NamedTuple):

@@ -26,7 +26,7 @@ from typing import Any
 from qdts.errors import InputError
 from qdts.files import write_whole
 from qdts.games.game import Game
-from qdts.games.registry import load_known_game
+from qdts.games.registry import matching_game
 from qdts.learning.config import Config, from_dict
 from qdts.learning.record import Record, load_record, save_record
 
@@ -193,13 +193,7 @@ def open_run(folder: str | Path, game: Game | None = None) -> Run:
             raise InputError(
                 f"'{folder}' holds {data['format']} {data['format_version']}, expected {FORMAT} {FORMAT_VERSION}"
             )
-        if game is not None and data["game"] != game.spec:
-            raise InputError(f"'{folder}' is a run of {data['game']}, expected {game.spec}")
-        game = game or load_known_game(data["game"])
-        if data["game_version"] != game.version:
-            raise InputError(
-                f"'{folder}' is for version {data['game_version']} of {game.spec}, expected version {game.version}"
-            )
+        game = matching_game(folder, "a run of", data["game"], data["game_version"], game)
         config = from_dict(data["config"])
         minutes, generations = data.get("minutes"), data.get("generations")
         verify_budget(minutes, generations)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from qdts.learning.schedule import at
 from qdts.learning.selfplay import Decisions, play_games
 from qdts.learning.targets import OUTCOME, belief_rows, policy_rows, residual_variance, value_rows
 from qdts.nets.learner import Learner
-from qdts.nets.lessons import PolicyLesson, ValueLesson, padded
+from qdts.nets.lessons import PolicyLesson, ValueLesson, joined, padded
 from qdts.search.settings import scale_of
 
 SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING = range(4)
@@ -148,7 +147,7 @@ class Trainer:
             )
             lesson = belief_lesson(self.game, belief_rows(games))
         else:
-            lesson = _joined([belief_lesson(self.game, belief_rows(old)) for old in self.records])
+            lesson = joined([belief_lesson(self.game, belief_rows(old)) for old in self.records])
         began = time.perf_counter()
         loss = self.learner.fit_belief(
             lesson, steps=config.belief.steps, rows=config.fit.rows,
@@ -157,12 +156,6 @@ class Trainer:
         )  # fmt: skip
         self.clock.lap("training", began)
         return loss
-
-
-def _joined(lessons: list[PolicyLesson]) -> PolicyLesson:
-    queries = [np.concatenate(c) for c in zip(*(x.queries for x in lessons), strict=True)]
-    first: Any = type(lessons[0].queries)._make(queries)
-    return PolicyLesson(first, *(np.concatenate(c) for c in zip(*(x[1:] for x in lessons), strict=True)))
 
 
 def stream_of(seed: int, generation: int, purpose: int) -> np.random.Generator:

@@ -33,7 +33,7 @@ from torch import Tensor, nn
 from qdts.errors import InputError
 from qdts.files import write_whole
 from qdts.games.game import Game
-from qdts.games.registry import load_known_game
+from qdts.games.registry import matching_game
 
 FORMAT, FORMAT_VERSION = "qdts-checkpoint", 1
 KEY = "qdts"
@@ -96,13 +96,7 @@ def load_checkpoint(path: str | Path, game: Game | None = None) -> Checkpoint:
     A checkpoint for a game of one's own needs the game: `load_checkpoint(path, load_game("./my_game.py"))`.
     """
     meta, tensors = _read(Path(path))
-    if game is not None and meta["game"] != game.spec:
-        raise InputError(f"'{path}' is a checkpoint for {meta['game']}, expected {game.spec}")
-    game = game or load_known_game(meta["game"])
-    if meta["game_version"] != game.version:
-        raise InputError(
-            f"'{path}' is for version {meta['game_version']} of {game.spec}, expected version {game.version}"
-        )
+    game = matching_game(path, "a checkpoint for", meta["game"], meta["game_version"], game)
     _verify(tensors, f"checkpoint '{path}'")
     return Checkpoint(game, meta["generation"], meta["config"], meta["metrics"], tensors)
 

@@ -8,7 +8,8 @@ K     values of a node          R     values that the model has for it (`rows.Sh
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,16 @@ class ValueLesson(NamedTuple):
     children: Reals  # [N, B, K] V_c
     taught: Reals  # [N] 1 where V_c has targets
     weight: Reals  # [N]
+
+
+Lesson = TypeVar("Lesson", PolicyLesson, ValueLesson)
+
+
+def joined(lessons: Sequence[Lesson]) -> Lesson:
+    """Several lessons as one."""
+    queries = Queries._make(np.concatenate(column) for column in zip(*(x.queries for x in lessons), strict=True))
+    others: list[Reals] = [np.concatenate(column) for column in zip(*(tuple(x)[1:] for x in lessons), strict=True)]
+    return type(lessons[0])._make([queries, *others])
 
 
 def padded(queries: Queries, values: Reals) -> Reals:

@@ -16,7 +16,7 @@ from qdts.search.searched import Found
 from qdts.search.settings import scale_of
 from qdts.search.survey_rows import QError
 from qdts.solving.policy import Policy, game_tree
-from qdts.solving.values import reach
+from qdts.solving.values import view_reach
 
 
 class Truth(NamedTuple):
@@ -60,8 +60,5 @@ def truth_of(policy: Policy) -> Truth:
         choices = sets.action[sets.offset[i] : sets.offset[i + 1]].astype(np.int64)
         query = Query(ACT, view, int(owner), NOTHING, NO_HOLE, choices, np.zeros(len(choices)))
         q.append(exact.answer(query, state).child_values[:, 0])
-    weight = np.zeros(tree.num_infosets)
-    for player in range(game.players):
-        own = np.flatnonzero(tree.histories.mover == player)
-        np.add.at(weight, tree.histories.infoset[own], reach(tree, policy.probability, player)[own])
+    weight = view_reach(tree, policy.probability)
     return Truth(np.concatenate(q), np.repeat(weight, np.diff(sets.offset)), scale_of(game))

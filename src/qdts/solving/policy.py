@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from qdts.errors import InputError
 from qdts.files import write_whole
 from qdts.games.game import Game
-from qdts.games.registry import load_known_game
+from qdts.games.registry import matching_game
 from qdts.kernels import Ints, Reals
 from qdts.solving.tree import NONE, GameTree, Report, TooLargeError, enumerate_game, find_views
 
@@ -177,13 +177,7 @@ def load_policy(path: str | Path, game: Game | None = None) -> Policy:
     A policy for a game of one's own needs the game: `load_policy("my.npz", load_game("./my_game.py"))`.
     """
     meta, arrays = _read(Path(path))
-    if game is not None and meta["game"] != game.spec:
-        raise InputError(f"'{path}' is a policy for {meta['game']}, expected {game.spec}")
-    game = game or load_known_game(meta["game"])
-    if meta["game_version"] != game.version:
-        raise InputError(
-            f"'{path}' is for version {meta['game_version']} of {game.spec}, expected version {game.version}"
-        )
+    game = matching_game(path, "a policy for", meta["game"], meta["game_version"], game)
     policy = Policy(game, info=meta["info"], **arrays)
     _verify(policy, Path(path))
     return policy

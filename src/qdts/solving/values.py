@@ -67,6 +67,15 @@ def merged_values(tree: GameTree, probability: Reals, player: int) -> Reals:
     return _merged_values(tree.histories, probability, at_view, player)
 
 
+def view_reach(tree: GameTree, probability: Reals) -> Reals:
+    """How likely the others and chance lead to each view: Σ r₋ᵢ(h) over its histories. float64[I]"""
+    weight = np.zeros(tree.num_infosets)
+    for player in range(tree.game.players):
+        own = np.flatnonzero(tree.histories.mover == player)
+        np.add.at(weight, tree.histories.infoset[own], reach(tree, probability, player)[own])
+    return weight
+
+
 def chance_reach(tree: GameTree) -> Reals:
     """The product of chance's probabilities alone. float64[H]"""
     return _reach(tree.histories, np.ones(len(tree.infosets.action)), NONE)
