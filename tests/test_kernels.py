@@ -40,15 +40,16 @@ PLAYED = """
 import json
 from numba.core import event
 from qdts.games import load_game
-from qdts.games.playouts import play_randomly
+from qdts.games.playouts import play_randomly, playout_of
 
-def compiled(spec):
-    game = load_game(spec)
+def compiled(work):
     with event.install_recorder("numba:compile") as recorder:
-        play_randomly(game, 10)
+        work()
     return [e.data["dispatcher"].py_func.__name__ for _, e in recorder.buffer if e.is_start]
 
-print(json.dumps([compiled(s) for s in ("kuhn_poker", "kuhn_poker(players=3)", "phantom_ttt", "dark_hex")]))
+games = [load_game(s) for s in ("kuhn_poker", "kuhn_poker(players=3)", "phantom_ttt", "dark_hex")]
+print(json.dumps([compiled(lambda: playout_of(game).address) for game in games]))
+print(json.dumps([compiled(lambda: play_randomly(game, 10)) for game in [*games, load_game("kuhn_poker")]]))
 """
 
 ASKED = """
@@ -129,12 +130,17 @@ def test_engines_compile_once_for_all_games_and_processes(tmp_path: Path, copy: 
     )
 
 
-def test_playouts_compile_once_for_all_parameters_and_processes(tmp_path: Path, copy: Path) -> None:
-    kuhn, more_players, phantom, dark = json.loads(run(PLAYED, tmp_path, copy)[0])
+def test_playouts_compile_once_for_all_parameters_and_their_series_for_each(tmp_path: Path, copy: Path) -> None:
+    playouts, series = map(json.loads, run(PLAYED, tmp_path, copy))
+    kuhn, more_players, phantom, dark = playouts
     assert [name for name in kuhn if name.startswith("_play_out")]
     assert [name for name in phantom if name.startswith("_play_out")]
     assert more_players == dark == [], "they share the rules of the game before"
-    assert json.loads(run(PLAYED, tmp_path, copy)[0]) == [[]] * 4, "a second process must find them in the cache"
+    *all_games, again = series
+    assert all([name for name in names if name.startswith("_play_series")] for names in all_games), "each has its own"
+    assert again == []
+    playouts, series = map(json.loads, run(PLAYED, tmp_path, copy))
+    assert not any(playouts + series), "a second process must find them in the cache"
 
 
 def test_features_compile_when_they_are_first_asked_for(tmp_path: Path, copy: Path) -> None:

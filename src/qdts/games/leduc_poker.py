@@ -87,7 +87,7 @@ def pick(rules: Ints, world: Ints, bits: np.uint64) -> int:
     return low + one_of(count, bits)
 
 
-@kernel()
+@kernel(inline=True)
 def pick_card(rules: Ints, world: Ints, bits: np.uint64) -> int:
     """One of the cards that are left."""
     return any_of(free_cards(rules, world), bits) >> rules[COPIES] - 1
@@ -155,7 +155,7 @@ def deal(rules: Ints, world: Ints, card: int) -> None:
         world[BOARD] = card + 1
     if p >= n - 1:
         world[LEVEL] = 0
-        players = still_in(rules, world)
+        players = playing(rules, world)
         world[PENDING] = size(players)
         world[ACTOR] = next_in(players, rules[START]) + 2
 
@@ -163,17 +163,22 @@ def deal(rules: Ints, world: Ints, card: int) -> None:
 @kernel(inline=True)
 def bet(rules: Ints, world: Ints, action: int) -> None:
     """Write down what the player did, and find out who is next."""
-    n = rules[PLAYERS]
-    p = world[ACTOR] - 2
-    second = world[BOARD] != 0
-    world[CARDS + (2 * n if second else n) + p] |= (action + 1) << 2 * world[LEVEL]
-    players = still_in(rules, world)
+    n, p, pending, level = rules[PLAYERS], world[ACTOR] - 2, world[PENDING], world[LEVEL]
+    second, raised = world[BOARD] != 0, action == RAISE
+    players = playing(rules, world) & ~((action == FOLD) << p)
     alone = players & players - 1 == 0
-    pending = size(players) - 1 if action == RAISE else world[PENDING] - 1
+    answered = (pending == 1) & (action != RAISE)
     over = TERMINAL if second | alone else CHANCE
-    world[PENDING] = pending
-    world[LEVEL] += action == RAISE
-    world[ACTOR] = 2 + (over if alone | (pending == 0) else next_in(players, p + 1))
+    world[CARDS + (2 * n if second else n) + p] |= (action + 1) << 2 * level
+    world[PENDING] = (size(players) if raised else pending) - 1
+    world[LEVEL] = level + raised
+    world[ACTOR] = 2 + (over if alone | answered else next_in(players, p + 1))
+
+
+@kernel(inline=True)
+def playing(rules: Ints, world: Ints) -> int:
+    """The set of the players who have not folded, before the game is over: of two, both."""
+    return 0b11 if rules[PLAYERS] == 2 else still_in(rules, world)
 
 
 @kernel(inline=True)
