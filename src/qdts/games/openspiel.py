@@ -9,9 +9,9 @@ what they later forget, they are left out, and he learns nothing before he moves
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -64,8 +64,8 @@ def import_game(spec: str, *, limit: int = LIMIT, report: Report | None = None) 
         name=spec.partition("(")[0],
         spec=spec,
         parameters=dict(theirs.get_parameters()),
-        action_name=walk.action_name(),
-        outcome_name=walk.outcome_name(),
+        action_name=lambda action: walk.action_names.get(action, str(action)),
+        outcome_name=lambda outcome: walk.outcome_names.get(outcome, str(outcome)),
         title=lambda player, number: walk.strings[walk.shown[player][number]],
     )
 
@@ -97,23 +97,24 @@ class _Walk:
         self.utility: list[float] = []  # returns of those that are finished
         self.count: list[int] = []  # children of those that are not, as the walk takes them from its stack
         self.chances: list[float] = []  # of chance's outcomes, in the same order
-        numbers: defaultdict[str, int] = defaultdict(itertools.count().__next__)
+        numbers: dict[str, int] = {}
         with uncollected():
             self._walk(theirs.new_initial_state(), numbers, limit, report)
         self.strings = list(numbers)
         self.table, self.shown = self._table()
 
-    def _walk(self, state: Any, numbers: defaultdict[str, int], limit: int, report: Report | None) -> None:
+    def _walk(self, state: Any, numbers: dict[str, int], limit: int, report: Report | None) -> None:
         """Write down every history from the start on.
 
         OpenSpiel's calls are nearly all of the time that it takes, so none is made twice, and the last child of a state
         is that state moved on, without a copy.
         """
         child, move_on, current_player, information_state, legal_actions, returns = _calls()
-        mover, seen, seats = self.mover, self.seen, range(self.players)
+        mover, seen, utility, seats = self.mover, self.seen, self.utility, tuple(range(self.players))
+        number = numbers.setdefault
         stack = [(state, current_player(state))]
         mover.append(stack[0][1])
-        seen.extend(numbers[information_state(state, player)] for player in seats)
+        seen.extend(number(information_state(state, player), len(numbers)) for player in seats)
         pause = 0
         while stack:
             state, who = stack.pop()
@@ -136,9 +137,9 @@ class _Walk:
                 who = current_player(met)
                 mover.append(who)
                 for player in seats:
-                    seen.append(numbers[information_state(met, player)])
+                    seen.append(number(information_state(met, player), len(numbers)))
                 if who == THEIR_TERMINAL:
-                    self.utility.extend(returns(met))
+                    utility += returns(met)
                 else:
                     stack.append((met, who))
 
@@ -192,15 +193,17 @@ class _Walk:
             )
         return classes
 
-    def action_name(self) -> Callable[[int], str]:
+    @cached_property
+    def action_names(self) -> dict[int, str]:
         """OpenSpiel's names of actions."""
         return self._names(self.table.mover[self.table.parent] != CHANCE)
 
-    def outcome_name(self) -> Callable[[int], str]:
+    @cached_property
+    def outcome_names(self) -> dict[int, str]:
         """OpenSpiel's names of what chance does."""
         return self._names(self.table.mover[self.table.parent] == CHANCE)
 
-    def _names(self, steps: NDArray[np.bool_]) -> Callable[[int], str]:
+    def _names(self, steps: NDArray[np.bool_]) -> dict[int, str]:
         """What leads to some of the nodes by name, each as at the first of them; distinct where OpenSpiel's are not."""
         table = self.table
         steps[0] = False
@@ -212,8 +215,7 @@ class _Walk:
                 state.apply_action(before)
             names[action] = state.action_to_string(state.current_player(), action)
         times = Counter(name.lower() for name in names.values())
-        unique = {a: name if times[name.lower()] == 1 else f"{name} ({a})" for a, name in names.items()}
-        return lambda number: unique.get(number, str(number))
+        return {a: name if times[name.lower()] == 1 else f"{name} ({a})" for a, name in names.items()}
 
 
 def _calls() -> list[Callable[..., Any]]:
