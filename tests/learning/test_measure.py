@@ -160,7 +160,7 @@ def test_what_can_be_measured() -> None:
 
 
 def test_the_searched_policy() -> None:
-    """That of the default search with averaged weights, its moves averaged over seeds."""
+    """That of the search for networks with averaged weights, its moves averaged over seeds."""
     game = load_game("kuhn_poker")
     config = changed(Config(), {"measure.seeds": 2, "play.batch": 16})
     learner = Learner(game, width=16, layers=1)
@@ -172,7 +172,8 @@ def test_the_searched_policy() -> None:
     network = network_of(learner, config, average=True)
     for line in found:
         played = [
-            searched_policy(game, named("qdts"), int(line["visits"]), evaluator=network, seed=s) for s in range(2)
+            searched_policy(game, named("qdts-descent"), int(line["visits"]), evaluator=network, seed=s)
+            for s in range(2)
         ]
         mean = replace(played[0], probability=(played[0].probability + played[1].probability) / 2)
         assert line["nash_conv"] == pytest.approx(measure_policy(game, mean).nash_conv, abs=1e-12)

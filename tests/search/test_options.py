@@ -61,5 +61,16 @@ def test_changes_leave_the_named_searches_alone() -> None:
     assert named("qdts", c=2.0).c == 2.0
     assert named("qdts") == SEARCHES["qdts"] == Options()
     assert {*SEARCHES} == {
-        *("puct", "a-ismcts", "qdts", "qdts-backprop", "nash-ismcts", "mmds", "uct", "ismcts", "mt-ismcts")
+        *(
+            "puct",
+            "a-ismcts",
+            "qdts",
+            "qdts-descent",
+            "qdts-backprop",
+            "nash-ismcts",
+            "mmds",
+            "uct",
+            "ismcts",
+            "mt-ismcts",
+        )
     }

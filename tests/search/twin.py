@@ -412,7 +412,14 @@ class Twin:
 
     def mirror(self, node: Node) -> Values:
         """The mirror step of an ACT node with step η."""
-        return mirror_step([e.prior for e in node.edges], self.middles(node), self.options.step, 0.0)
+        return mirror_step([e.prior for e in node.edges], self.doubted(node), self.options.step, 0.0)
+
+    def doubted(self, node: Node) -> Values:
+        """The points of an ACT node's intervals, widened by δ, that are nearest to what its prior is worth."""
+        k, delta = self.mover_slot(node), self.options.doubt
+        worth = add(e.prior * m for e, m in zip(node.edges, self.middles(node), strict=True))
+        ends = [self.edge_q(node, e) for e in node.edges]
+        return [min(max(worth, lo[k] / self.scale - delta), hi[k] / self.scale + delta) for lo, hi in ends]
 
     def middles(self, node: Node) -> Values:
         """The middles of Q(e) for who moves, in units of S."""
@@ -566,11 +573,7 @@ class Twin:
         root, options = self.top, self.options
         if options.decision == "mirror":
             prior = [e.prior for e in root.edges]
-            q = self.middles(root)
-            if options.root_q == "nearest":
-                worth, k = add(p * m for p, m in zip(prior, q, strict=True)), self.mover_slot(root)
-                ends = [self.edge_q(root, e) for e in root.edges]
-                q = [min(max(worth, lo[k] / self.scale), hi[k] / self.scale) for lo, hi in ends]
+            q = self.doubted(root) if options.root_q == "nearest" else self.middles(root)
             step = mirror_step(prior, q, options.root_step, options.root_temperature)
             return step, step
         counts = [e.n for e in root.edges]

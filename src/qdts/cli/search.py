@@ -14,7 +14,9 @@ from qdts.cli.output import console, print_json
 from qdts.errors import InputError
 
 if TYPE_CHECKING:
+    from qdts.games.game import Game
     from qdts.play.agent import Agent
+    from qdts.solving.policy import Policy
 
 EXAMPLES = """[bold]Examples[/]
   qdts search leduc_poker --visits 1000
@@ -28,8 +30,8 @@ docs/search.md says what every option does."""
 
 GAME_HELP = "A name, with parameters in brackets: see [bold]qdts games[/]."
 SEARCH_HELP = (
-    "puct, a-ismcts, qdts, qdts-backprop, nash-ismcts, mmds, uct, ismcts, mt-ismcts; with options in brackets: "
-    "qdts\\[c=0.2]."
+    "puct, a-ismcts, qdts, qdts-descent, qdts-backprop, nash-ismcts, mmds, uct, ismcts, mt-ismcts; with options in "
+    "brackets: qdts\\[c=0.2]. Without it: qdts; with learned networks qdts-descent, or puct where nothing is hidden."
 )
 OPTION_HELP = "Change one thing of the search, c=0.2 for instance; may be given several times."
 GAME_OR_RUN_HELP = f"{GAME_HELP} Or a run's folder: the game that it learned, searched with its networks."
@@ -51,7 +53,7 @@ def search(
             show_default=False,
         ),
     ] = None,
-    search: Annotated[str, typer.Option(help=SEARCH_HELP)] = "qdts",
+    search: Annotated[str | None, typer.Option(help=SEARCH_HELP, show_default=False)] = None,
     visits: Annotated[int, typer.Option(min=1, help="Visits of the root.")] = 200,
     policy: Annotated[Path | None, typer.Option(help=POLICY_HELP, show_default=False)] = None,
     option: Annotated[list[str] | None, typer.Option(help=OPTION_HELP, show_default=False)] = None,
@@ -70,13 +72,14 @@ def search(
     from qdts.search.run import run_searches
     from qdts.search.searcher import Searcher
 
-    text = with_options(search, option)
     loaded, agent = read_game(game)
+    known = agent if policy is None else read_known(loaded, policy)
+    text = with_options(search or usual_search(loaded, known), option)
     options = read_search(loaded, text)
     if tree and options.machine == "bandit":
         raise InputError(f"--tree with {text}: it shows the trees of the forest, expected a search like puct or qdts")
     view, player = read_state(loaded, state)
-    evaluator = evaluator_for(loaded, options, agent if policy is None else read_known(loaded, policy))
+    evaluator = evaluator_for(loaded, options, known)
     start = time.perf_counter()
     with bar(f"searching {loaded.spec} by {text}", "visits", silent=as_json) as report:
 
@@ -119,6 +122,14 @@ def known_from(game: str, agent: Agent | None, policy: Path | None) -> str | Non
     if policy is not None:
         return str(policy)
     return None if agent is None else game
+
+
+def usual_search(game: Game, known: Policy | Agent | str | None) -> str:
+    """The name of the search where none is given: by whether networks are asked."""
+    from qdts.search.fit import search_with_networks
+    from qdts.solving import policy
+
+    return "qdts" if known is None or isinstance(known, str | policy.Policy) else search_with_networks(game)
 
 
 def with_options(search: str, option: list[str] | None) -> str:

@@ -21,9 +21,10 @@ from qdts.learning.nodes import Nodes, queries_of, sample_chain
 from qdts.nets.evaluator import Network
 from qdts.nets.learner import Learner
 from qdts.search.evaluator import ACT, NOTHING
+from qdts.search.fit import search_with_networks
 from qdts.search.options import named
 from qdts.search.requests import empty_answers
-from qdts.search.searched import search_everywhere
+from qdts.search.searched import searched_nash_conv
 from qdts.search.settings import scale_of
 from qdts.solving.belief import tree_worlds
 from qdts.solving.measure import measure_policy
@@ -127,20 +128,19 @@ def measure_search(
     learner: Learner, config: Config, visits: Sequence[int], *, threads: int = 1,
     report: Callable[[float], None] | None = None,
 ) -> list[dict[str, float]]:  # fmt: skip
-    """NashConv of what the default search plays with the networks, its move distribution averaged over seeds."""
-    game, tree = learner.game, game_tree(learner.game)
-    network, seeds = network_of(learner, config, average=True), config.measure.seeds
-    options = named("qdts", belief="exact" if config.belief.source == "exact" else "model")
-    moves = np.zeros((len(visits), len(tree.infosets.action)))
-    for seed in range(seeds):
+    """NashConv of what the search for networks plays with the networks, its move distribution averaged over seeds."""
+    network = network_of(learner, config, average=True)
+    options = named(search_with_networks(learner.game), belief="exact" if config.belief.source == "exact" else "model")
+    found = []
+    for k, n in enumerate(visits):
 
-        def tell(done: int, of: int, seed: int = seed) -> None:
+        def tell(done: int, of: int, k: int = k) -> None:
             if report is not None:
-                report((seed + done / of) / seeds)
+                report((k + done / of) / len(visits))
 
-        stages = search_everywhere(game, options, visits, evaluator=network, seed=seed, threads=threads, report=tell)
-        moves += np.array([stage.move for stage in stages]) / seeds
-    return [
-        {"visits": n, "nash_conv": measure_policy(game, policy_on(tree, move)).nash_conv}
-        for n, move in zip(visits, moves, strict=True)
-    ]
+        seeds = range(config.measure.seeds)
+        distance = searched_nash_conv(
+            learner.game, options, n, seeds, evaluator=network, threads=threads, report=tell
+        ).nash_conv
+        found.append({"visits": n, "nash_conv": distance})
+    return found

@@ -18,10 +18,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from qdts.errors import InputError
 from qdts.files import write_whole
@@ -202,6 +204,14 @@ def open_run(folder: str | Path, game: Game | None = None) -> Run:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OSError, RecursionError) as error:
         raise InputError(f"the config.json of the run '{folder}' is malformed ({error!r})") from error
+
+
+def spread_out(generations: Sequence[int], number: int) -> list[int]:
+    """So many of some generations, spread evenly by powers between the first and the last; fewer if there are fewer."""
+    if len(generations) <= number:
+        return list(generations)
+    wanted = np.geomspace(generations[0], generations[-1], number)
+    return sorted({min(generations, key=lambda g: abs(np.log(g / goal))) for goal in wanted})
 
 
 def _numbers(folder: Path) -> list[int]:

@@ -22,11 +22,13 @@ from qdts.learning.nodes import Nodes
 from qdts.learning.run import Run, open_run
 from qdts.nets.checkpoint import Checkpoint, load_checkpoint, load_into
 from qdts.nets.evaluator import Network
+from qdts.nets.learner import use_threads
 from qdts.nets.model import make_models
 from qdts.play.match import drawn
 from qdts.play.seats import SearchSeat, evaluator_for, is_folder
 from qdts.play.state import read_state, turn
 from qdts.search.evaluator import ACT, NOTHING
+from qdts.search.fit import search_with_networks
 from qdts.search.name import read_search
 from qdts.search.roots import verify_root, verify_visits
 from qdts.search.searched import searched_policy, view_seed
@@ -47,14 +49,16 @@ class Agent:
     """P, V, V_c and H, for any search."""
     visits: int | None = None
     """Of the search that decides; None: P decides."""
-    search: str = "qdts"
-    """A search, with what is changed in brackets."""
+    search: str = ""
+    """A search, with what is changed in brackets; without a name, the one that plays best with networks."""
     info: Mapping[str, Any] = field(default_factory=dict)
     """Where the networks are from."""
 
     def __post_init__(self) -> None:
         if self.visits is not None:
             verify_visits(self.visits)
+        if not self.search:
+            object.__setattr__(self, "search", search_with_networks(self.game))
         read_search(self.game, self.search)
 
     @property
@@ -148,14 +152,17 @@ def load_agent(
     generation: int | None = None,
     average: bool = True,
     visits: int | None = None,
-    search: str = "qdts",
+    search: str = "",
     device: str = "cpu",
+    threads: int = 1,
 ) -> Agent:
     """The agent that a run has learned, by the run, its folder or the file of one of its checkpoints.
 
     Its networks are those after a generation, without one the last, with averaged weights or the newest. With visits
-    it moves by a search. A game of one's own must be given.
+    it moves by a search. A game of one's own must be given. `threads` is how many torch may use, in this process: for
+    batches as small as those of a search one is the fastest.
     """
+    use_threads(threads)
     loaded = load_game(game) if isinstance(game, str) else game
     if isinstance(source, Run) or is_folder(source):
         run = open_run(source.folder, loaded or source.game) if isinstance(source, Run) else open_run(source, loaded)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from qdts.kernels import Ints, Reals
-from qdts.search.mirror import mirror_step
+from qdts.search.mirror import doubted, mirror_step
 from qdts.search.options import Options
 
 
@@ -18,18 +18,18 @@ class Decided(NamedTuple):
     target: Reals  # [A]
 
 
-def value_within(prior: Reals, q_lo: Reals, q_hi: Reals) -> Reals:
-    """For each action the point of its interval that is nearest to what P is worth, Σ P(a) · middle(a).
-
-    What differs from that by no more than the doubt counts as equal to it.
-    """
-    return np.clip(prior @ ((q_lo + q_hi) / 2), q_lo, q_hi)
+def value_within(prior: Reals, q_lo: Reals, q_hi: Reals, doubt: float) -> Reals:
+    """For each action the point of its interval, widened by the doubt, that is nearest to what P is worth."""
+    out = np.empty(len(prior))
+    doubted(prior, q_lo, q_hi, len(prior), doubt, out)
+    return out
 
 
 def decide(options: Options, scale: float, visits: Ints, q_lo: Reals, q_hi: Reals, prior: Reals) -> Decided:
     """The decision of a root with these actions; `scale` is S."""
     if options.decision == "mirror":
-        q = value_within(prior, q_lo, q_hi) if options.root_q == "nearest" else (q_lo + q_hi) / 2
+        middle = (q_lo + q_hi) / 2
+        q = middle if options.root_q == "middle" else value_within(prior, q_lo, q_hi, options.doubt * scale)
         step = mirror_policy(prior, q / scale, options.root_step, options.root_temperature)
         return Decided(step, step)
     if options.decision == "lcb":

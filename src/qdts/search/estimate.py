@@ -14,7 +14,7 @@ from qdts.kernels import Reals, kernel
 from qdts.search.choices import COUNTS, DIRICHLET, MIRROR_ESTIMATE, MIX, STICKY
 from qdts.search.edges import write_q
 from qdts.search.forest import Slot, scratch
-from qdts.search.mirror import mirror_step
+from qdts.search.mirror import doubted, mirror_step
 from qdts.search.settings import Settings
 
 
@@ -61,11 +61,13 @@ def neighborhood(count: int, n: int, confidence: float) -> float:
 
 @kernel()
 def write_mirror(slot: Slot, settings: Settings, node: int, k: int, out: Reals) -> None:
-    """The mirror step of an ACT node's prior on the middles of its edges' Q, component k."""
+    """The mirror step of an ACT node's prior on its edges' Q, component k."""
     first, count = slot.first[node], slot.degree[node]
     lo, hi, prior = scratch(slot, 2), scratch(slot, 3), scratch(slot, 4)
     write_q(slot, settings, node, k, lo, hi)
     for i in range(count):
-        lo[i] = 0.5 * (lo[i] + hi[i]) / settings.scale
         prior[i] = slot.prior[first + i]
+    doubted(prior, lo, hi, count, settings.doubt, lo)
+    for i in range(count):
+        lo[i] /= settings.scale
     mirror_step(prior, lo, count, settings.step, 0.0, out)

@@ -26,6 +26,11 @@ BELIEFS = {
 """The beliefs that a machine can have."""
 
 
+def search_with_networks(game: Game) -> str:
+    """The name of the search that plays best with learned networks (docs/results.md)."""
+    return "qdts-descent" if game.hidden else "puct"
+
+
 def options_for(game: Game, name: str, **changes: Any) -> Options:
     """The options of a named search, some of them changed, if it can search this game and reads them all."""
     options = named(name, **changes)

@@ -16,6 +16,20 @@ from qdts.kernels import Reals, compiled
 
 
 @compiled
+def doubted(prior: Reals, lo: Reals, hi: Reals, count: int, doubt: float, out: Reals) -> None:
+    """Write for each choice the point of its interval, widened by a doubt, nearest to what P is worth.
+
+    q(a) = the point of [lo(a) − doubt, hi(a) + doubt] nearest to Σ P(b) (lo(b) + hi(b)) / 2: what differs from that by
+    no more than the doubt counts as equal to it. `out` may be `lo` or `hi`.
+    """
+    worth = 0.0
+    for k in range(count):
+        worth += prior[k] * (0.5 * (lo[k] + hi[k]))
+    for k in range(count):
+        out[k] = min(max(worth, lo[k] - doubt), hi[k] + doubt)
+
+
+@compiled
 def mirror_step(prior: Reals, q: Reals, count: int, step: float, temperature: float, out: Reals) -> None:
     """Write π over the first `count` choices. A choice with P = 0 keeps 0.
 

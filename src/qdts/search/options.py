@@ -49,6 +49,8 @@ class Options:
     """δ: how unlikely a distribution must be to be left by P̂ by `sticky`."""
     step: float = 0.0
     """η: the mirror step of simulated players and of ACT nodes."""
+    doubt: float = 0.0
+    """δ: how far V may be wrong, in units of S: a mirror step takes what is worth as much as P within it for equal."""
     select: Select = "puct"
     """How an ACT node that is no root chooses."""
     root_select: Select = "puct"
@@ -144,6 +146,7 @@ BOUNDS = {
     "pseudo_visits": POSITIVE,
     "confidence": (1e-12, 1.0, "a number above 0 and up to 1"),
     "step": NOT_NEGATIVE,
+    "doubt": NOT_NEGATIVE,
     "fpu": NOT_NEGATIVE,
     "c_lcb": NOT_NEGATIVE,
     "root_step": NOT_NEGATIVE,
@@ -159,6 +162,9 @@ SEARCHES: Mapping[str, Options] = {
     "puct": Options(decision="visits"),
     "a-ismcts": Options(eps_sample=0.0, eps_opponent=0.0, estimate="counts", decision="visits"),
     "qdts": Options(),
+    "qdts-descent": Options(
+        eps_sample=0.05, eps_opponent=0.05, estimate="mirror", step=30.0, doubt=0.07, root_select="even", root_step=2.0
+    ),
     "qdts-backprop": Options(
         eps_opponent=0.0, estimate="mix", sample_q="running", opponent_q="expected", decision="lcb"
     ),

@@ -6,6 +6,7 @@ import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from qdts.search.options import Options
 from qdts.search.result import Result
 from qdts.search.roots import verify_visits
 from qdts.search.run import run_in_stages
+from qdts.solving.measure import measure_policy
 from qdts.solving.policy import Policy, game_tree, policy_on
 
 BATCH = 128
@@ -110,6 +112,49 @@ def searched_policy(
         0
     ]
     return policy_on(game_tree(game), found.move, visits=visits)
+
+
+class Distance(NamedTuple):
+    """NashConv of what a search plays, by searches with seeds of their own at every turn."""
+
+    nash_conv: float
+    error: float | None
+    """Its standard error, by leaving out one seed after the other; None with one seed."""
+
+
+def searched_nash_conv(
+    game: Game,
+    options: Options,
+    visits: int,
+    seeds: Sequence[int],
+    *,
+    evaluator: Evaluator | None = None,
+    threads: int = 1,
+    report: Report | None = None,
+) -> Distance:
+    """NashConv of the searched policy, its move distribution averaged over seeds."""
+    tree, many = game_tree(game), len(seeds)
+    moves = np.array(
+        [
+            searched_policy(
+                game, options, visits, evaluator=evaluator, seed=seed, threads=threads, report=_part(report, k, many)
+            ).probability
+            for k, seed in enumerate(seeds)
+        ]
+    )
+
+    def distance(policies: Reals) -> float:
+        return measure_policy(game, policy_on(tree, policies.mean(0))).nash_conv
+
+    if many == 1:
+        return Distance(distance(moves), None)
+    without = np.array([distance(np.delete(moves, k, 0)) for k in range(many)])
+    return Distance(distance(moves), float(np.sqrt((many - 1) * without.var())))
+
+
+def _part(report: Report | None, k: int, of: int) -> Report | None:
+    """A report of one of several rounds as one of all."""
+    return None if report is None else lambda done, all_: report(k * all_ + done, of * all_)
 
 
 def view_seed(view: Ints, seed: int) -> int:

@@ -32,6 +32,7 @@ class Settings(NamedTuple):
     pseudo_visits: float
     confidence: float
     step: float
+    doubt: float
     select: int
     root_select: int
     backup: int
@@ -100,6 +101,7 @@ def settings_of(game: Game, options: Options) -> Settings:
         pseudo_visits=float(options.pseudo_visits),
         confidence=float(options.confidence),
         step=float(options.step),
+        doubt=options.doubt * scale,
         select=get_args(Select).index(options.select),
         root_select=get_args(Select).index(options.root_select),
         backup=get_args(Backup).index(options.backup),
