@@ -100,14 +100,16 @@ def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
 def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
     """Three planes, the top row first: the player's own cells, the other's, and whether he moves first."""
     rows, columns = rules[ROWS], rules[COLUMNS]
+    own, other, cells = world[player], world[1 - player], rows * columns
     at = 0
     for row in range(rows - 1, -1, -1):
         for column in range(columns):
             cell = column * rows + row
-            out[at] = world[player] >> cell & 1
-            out[rows * columns + at] = world[1 - player] >> cell & 1
-            out[2 * rows * columns + at] = player == 0
+            out[at] = own >> cell & 1
+            out[cells + at] = other >> cell & 1
             at += 1
+    for i in range(2 * cells, 3 * cells):
+        out[i] = player == 0
 
 
 def build(spec: str, rows: int, columns: int, x_in_row: int, egocentric_obs_tensor: bool) -> Game:

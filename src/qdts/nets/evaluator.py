@@ -61,14 +61,15 @@ class Network:
         rows = -(-rows // self.batch) * self.batch
         columns = self._shape.inputs, self._shape.belief_inputs
         self._inputs, self._beliefs = (torch.zeros((rows, c), pin_memory=pinned) for c in columns)
-        self._missing = np.zeros(rows, np.int64)
+        self._missing = np.arange(rows)
 
     def answer_batch(self, queries: Queries, answers: Answers) -> None:
         """Write the answer to every query."""
         asked = len(queries.kind)
         if asked > len(self._missing):
             self._reserve(asked)
-        count = look_up(self._cache, queries, answers, self._missing)
+        remembers = len(self._cache.key) > 0
+        count = look_up(self._cache, queries, answers, self._missing) if remembers else asked
         self.asked += asked
         self.hits += asked - count
         if count == 0:
@@ -83,7 +84,8 @@ class Network:
         else:
             beliefs = self._run(self.belief, self._beliefs, samples)
         decode(self._shape, queries, self._missing, count, outputs, beliefs, answers)
-        remember(self._cache, queries, answers, self._missing, count)
+        if remembers:
+            remember(self._cache, queries, answers, self._missing, count)
 
     def _run(self, model: nn.Module, rows: Tensor, count: int) -> Reals32:
         """What a model says of the first `count` rows, in pieces of the same shape."""

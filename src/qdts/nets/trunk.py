@@ -30,7 +30,7 @@ class Mlp(nn.Module):
         super().__init__()
         steps: list[nn.Module] = []
         for a, b in pairwise([inputs, *[width] * layers]):
-            steps += [nn.Linear(a, b), nn.ReLU()]
+            steps += [nn.Linear(a, b), nn.ReLU(inplace=True)]
         self.layers = nn.Sequential(*steps, _last(width, outputs))
 
     def forward(self, rows: Tensor) -> Tensor:
