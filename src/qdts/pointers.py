@@ -1,17 +1,84 @@
 """Raw pointers in kernels: rows of arrays without what arrays cost, a reference count at every call.
 
 A pointer is indexed like an array of one axis, `p[i]`. It keeps nothing alive and knows no length: the array that it
-points into must outlive the kernel that uses it.
+points into must outlive the kernel that uses it. A column is a pointer too, to one field of records that lie a stride
+apart: `c[i]` is that of the i-th record, `entry(c, i)` a pointer to it.
 """
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.core.typing import signature
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import intrinsic, lower_builtin, models, overload, register_model
+
+
+class Column(types.Type):  # type: ignore[misc]
+    """One field of records; `offset` is how many bytes of a record lie before it."""
+
+    def __init__(self, dtype: types.Type, offset: int) -> None:
+        self.dtype = dtype
+        self.offset = offset
+        super().__init__(f"Column({dtype}, {offset})")
+
+
+@register_model(Column)
+class ColumnModel(models.StructModel):  # type: ignore[misc]
+    """Where the records begin, and the bytes from one to the next."""
+
+    def __init__(self, manager: Any, its_type: Column) -> None:
+        members = [("start", types.CPointer(types.int8)), ("stride", types.int64)]
+        super().__init__(manager, its_type, members)
+
+
+@infer_global(operator.getitem)
+class _ReadColumn(AbstractTemplate):  # type: ignore[misc]
+    def generic(self, arguments: Any, _names: Any) -> Any:
+        """The type of `column[i]`."""
+        column = arguments[0]
+        return signature(column.dtype, column, types.int64) if isinstance(column, Column) else None
+
+
+@infer_global(operator.setitem)
+class _WriteColumn(AbstractTemplate):  # type: ignore[misc]
+    def generic(self, arguments: Any, _names: Any) -> Any:
+        """The type of `column[i] = x`."""
+        column = arguments[0]
+        return signature(types.none, column, types.int64, column.dtype) if isinstance(column, Column) else None
+
+
+def _address(context: Any, builder: Any, column: Column, value: Any, i: Any) -> Any:
+    """Where the field of the i-th record is; what all fields of a record have in common comes first."""
+    data = cgutils.create_struct_proxy(column)(context, builder, value=value)
+    record = builder.gep(data.start, [builder.mul(i, data.stride)])
+    field = builder.gep(record, [ir.Constant(ir.IntType(64), column.offset)])
+    return builder.bitcast(field, context.get_value_type(types.CPointer(column.dtype)))
+
+
+@lower_builtin(operator.getitem, Column, types.int64)  # type: ignore[untyped-decorator]
+def _read_column(context: Any, builder: Any, its_signature: Any, arguments: Any) -> Any:
+    return builder.load(_address(context, builder, its_signature.args[0], *arguments))
+
+
+@lower_builtin(operator.setitem, Column, types.int64, types.Any)  # type: ignore[untyped-decorator]
+def _write_column(context: Any, builder: Any, its_signature: Any, arguments: Any) -> Any:
+    builder.store(arguments[2], _address(context, builder, its_signature.args[0], *arguments[:2]))
+    return context.get_dummy_value()
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def entry(typing: Any, column: Any, i: Any) -> Any:
+    """A pointer to the field of the i-th record."""
+
+    def codegen(context: Any, builder: Any, its_signature: Any, arguments: Any) -> Any:
+        return _address(context, builder, its_signature.args[0], *arguments)
+
+    return types.CPointer(column.dtype)(column, types.int64), codegen
 
 
 def pointer(array: Any) -> Any:
@@ -36,28 +103,15 @@ def element(typing: Any, array: Any, offset: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def read_tuple(typing: Any, numbers: Any, kind: Any) -> Any:
-    """A named tuple of pointers and integers from an array of addresses and integers; `kind` is its numba type."""
-    its_type = kind.instance_type
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        start = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0]).data
-        members = []
-        for i, member in enumerate(its_type):
-            number = builder.load(cgutils.gep_inbounds(builder, start, i))
-            is_pointer = isinstance(member, types.CPointer)
-            members.append(builder.inttoptr(number, context.get_value_type(member)) if is_pointer else number)
-        return context.make_tuple(builder, its_type, members)
-
-    return its_type(numbers, kind), codegen
-
-
-@intrinsic  # type: ignore[untyped-decorator]
 def moved(typing: Any, start: Any, offset: Any) -> Any:
-    """A pointer to the element `offset` after the one pointed to."""
+    """A pointer to the element `offset` after the one pointed to, or the column from its record `offset` on."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.gep(arguments[0], [arguments[1]])
+        if not isinstance(start, Column):
+            return builder.gep(arguments[0], [arguments[1]])
+        data = cgutils.create_struct_proxy(start)(context, builder, value=arguments[0])
+        data.start = builder.gep(data.start, [builder.mul(arguments[1], data.stride)])
+        return data._getvalue()
 
     return start(start, types.int64), codegen
 

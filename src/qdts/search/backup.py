@@ -13,7 +13,7 @@ is H, P̂ or the rules' distribution. Running averages are backed up by `luck`.
 from __future__ import annotations
 
 from qdts.kernels import kernel
-from qdts.pointers import moved
+from qdts.pointers import entry
 from qdts.search.choices import EXPECTED, MASKED, MIRROR_BACKUP, RESIDUAL, RUNNING, RUNNING_BACKUP
 from qdts.search.edges import edge_q
 from qdts.search.estimate import write_mirror
@@ -54,13 +54,15 @@ def back_up(slot: Slot, settings: Settings, node: int) -> None:
 
 @kernel(inline=True)
 def _back_up_act(slot: Slot, settings: Settings, node: int) -> None:
-    first, share, total = slot.first[node], moved(slot.w, slot.first[node]), float(slot.total[node])
+    first, degree, total = slot.first[node], slot.degree[node], float(slot.total[node])
+    share, weights, edges, count = scratch(slot, STATIC), scratch(slot, 0), slot.moves, 0
     if settings.backup == MIRROR_BACKUP:
-        share, total = scratch(slot, STATIC), 1.0
         write_mirror(slot, settings, node, 0 if settings.hidden else slot.actor[node], share)
-    weights, edges, count = scratch(slot, 0), slot.moves, 0
-    for i in range(slot.degree[node]):  # without a branch, which could not be foreseen
-        edges[count], weights[count] = first + i, share[i] / total
+    else:
+        for i in range(degree):
+            share[i] = slot.w[first + i] / total
+    for i in range(degree):  # without a branch, which could not be foreseen
+        edges[count], weights[count] = first + i, share[i]
         count += share[i] > 0.0
     for k in range(slot.values):
         q_lo, q_hi = 0.0, 0.0
@@ -68,8 +70,8 @@ def _back_up_act(slot: Slot, settings: Settings, node: int) -> None:
             lo, hi = edge_q(slot, settings, node, edges[i], k)
             q_lo += weights[i] * lo
             q_hi += weights[i] * hi
-        slot.lo[node * slot.values + k] = q_lo
-        slot.hi[node * slot.values + k] = q_hi
+        entry(slot.lo, node)[k] = q_lo
+        entry(slot.hi, node)[k] = q_hi
 
 
 @kernel(inline=True)
@@ -89,5 +91,5 @@ def _back_up_dispersed(slot: Slot, settings: Settings, node: int, k: int) -> Non
         hi = expectation_range(high, distribution, count, eps, free)[1]
     elif form == MASKED and slot.total[node] > 0:
         lo, hi = masked_range(low, high, distribution, times, count, eps, lo, hi, free)
-    slot.lo[node * slot.values + k] = lo
-    slot.hi[node * slot.values + k] = hi
+    entry(slot.lo, node)[k] = lo
+    entry(slot.hi, node)[k] = hi

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qdts.kernels import Reals, kernel
+from qdts.pointers import entry
 from qdts.rng import State, uniform
 from qdts.search.choices import FPU
 from qdts.search.evaluator import TERMINAL
@@ -20,12 +21,12 @@ def known(slot: Slot, node: int) -> bool:
 def edge_q(slot: Slot, settings: Settings, node: int, edge: int, k: int) -> tuple[float, float]:
     """Q(e) of an edge of an ACT node, component k: the child's, or by `unvisited` if it is not evaluated."""
     child = slot.child[edge]
-    if known(slot, child):
-        return slot.lo[child * slot.values + k], slot.hi[child * slot.values + k]
-    q = slot.v[node * slot.values + k] - settings.fpu
+    some = max(child, 0)  # whatever it is, it is read: a branch could not be foreseen
+    there = (child != NONE) & ((slot.evaluated[some] != 0) | (slot.kind[some] == TERMINAL))
+    lo, hi, q = entry(slot.lo, some)[k], entry(slot.hi, some)[k], entry(slot.v, node)[k] - settings.fpu
     if settings.unvisited != FPU:
         q = slot.vc[edge * slot.values + k]
-    return q, q
+    return lo if there else q, hi if there else q
 
 
 @kernel(inline=True)

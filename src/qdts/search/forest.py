@@ -11,22 +11,27 @@
     T     places of a slot's hash table, a power of two
     R     items that Q of a node can be made of: B, or E where balls are over whole routes
 
-A node takes 8 W + 24 K + 42 bytes, an edge 8 K + 28, and each node has 4 places of 4 bytes in the hash table.
+What is known of a node lies together, as a record of 8 W + 24 K + 48 bytes rounded up to whole lines of the processor's
+cache, and so does what is known of an edge, in 32 bytes, but for V_c: trees are read here and there, much of each place
+at a time. An edge takes 8 K bytes more, and each node has 4 places of 4 bytes in the hash table.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from llvmlite import ir
 from numba import float64, int8, int32, int64, types, uint64
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numba.np.numpy_support import as_dtype
 from numpy.typing import NDArray
 
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals, kernel
-from qdts.pointers import moved, read_tuple
+from qdts.pointers import Column, entry, moved
 from qdts.search.index import hashed
 
 Bytes = NDArray[np.int8]
@@ -56,11 +61,13 @@ STOPS, GOES_ON, HEAD = range(3)
     TOUCHED,
     FULL,
     DEEPEST,
-) = range(14)
+    ROW,
+) = range(15)
 """Registers of a slot: where its machine is and what it last said; the node at hand; the height of the stack; nodes and
 edges in use; visits made and wanted; the ACT node that is being widened and its next edge; nodes evaluated and nodes
-arrived at since the search began; whether `max_nodes` was met; how many spawned trees were inside each other."""
-REGISTERS = 14
+arrived at since the search began; whether `max_nodes` was met; how many spawned trees were inside each other; where its
+query is."""
+REGISTERS = 15
 ROWS = 10
 """Rows of scratch."""
 LINE = 64
@@ -70,7 +77,6 @@ LINE = 64
 class Forest(NamedTuple):
     """All slots."""
 
-    vector: Ints  # [S, C, W] the view or world of a node
     kind: Bytes  # [S, C] ACT, SAMPLE, OPPONENT, CHANCE or TERMINAL
     owner: Bytes  # [S, C] the owner of its tree; in an open game NONE
     actor: Bytes  # [S, C] the player who moves there, NONE where nobody does
@@ -78,46 +84,48 @@ class Forest(NamedTuple):
     evaluated: Bytes  # [S, C] 1 once it has choices and values
     stopped: Bytes  # [S, C] s: 1 if a visit stopped there because it was new
     tree: Ints32  # [S, C] the root of its tree
-    level: Ints32  # [S, C] how many spawned trees its tree is inside of
-    pending: Ints32  # [S, C] SAMPLE: the action decided on
-    hole: Ints32  # [S, C] SAMPLE: the hole that its choices fill
     first: Ints32  # [S, C] its first edge
     degree: Ints32  # [S, C] how many edges it has
     total: Ints32  # [S, C] ΣN over its edges
     mixed: Ints32  # [S, C] n_mixed
     spawned: Ints32  # [S, C] OPPONENT: the root of its spawned tree
-    v: Reals  # [S, C, K] V
     lo: Reals  # [S, C, K]
     hi: Reals  # [S, C, K] Q
+    v: Reals  # [S, C, K] V
+    level: Ints32  # [S, C] how many spawned trees its tree is inside of
+    pending: Ints32  # [S, C] SAMPLE: the action decided on
+    hole: Ints32  # [S, C] SAMPLE: the hole that its choices fill
+    vector: Ints  # [S, C, W] the view or world of a node
     choice: Ints32  # [S, E] an action, a value of a hole, or an outcome
     child: Ints32  # [S, E]
     n: Ints32  # [S, E] N
     prior: Reals  # [S, E] P, H or the rules' probability
     w: Reals  # [S, E] W: how often it was chosen, mixed choices counting by their probability
-    vc: Reals  # [S, E, K] V_c
+    vc: Reals  # [S, E, K] V_c; of ACT nodes unless `unvisited` is `fpu`
     table: Ints32  # [S, T] ACT nodes by view
     stack: Ints32  # [S, D, 2] node and edge
     luck: Reals  # [S, D, 2, K] Φ of the choices on the stack, its two ends
-    carried: Reals  # [S, 2, K] x: the value that a visit carries back, its two ends
     registers: Ints  # [S, REGISTERS]
     state: NDArray[np.uint64]  # [S, 1] of the random stream
     guide: Reals  # [S, B] P' of the root, negative where it is P
-    answer_value: Reals  # [S, K] what the evaluator said
-    answer_children: Reals  # [S, B, K]
-    answer_prior: Reals  # [S, B] and, before it is asked, what the rules say
+    carried: Reals  # [S, 2, K] scratch: x, the value that a visit carries back, its two ends
+    answer_value: Reals  # [S, K] scratch: what the evaluator said
+    answer_children: Reals  # [S, B, K] scratch
+    answer_prior: Reals  # [S, B] scratch: and, before it is asked, what the rules say
     vector_a: Ints  # [S, W] scratch
     choices: Ints  # [S, B] scratch
     moves: Ints  # [S, B] scratch
     reals: Reals  # [S, ROWS, R] scratch
     trail: Ints  # [S, 2, W] scratch: the way into a chain
     trail_reals: Reals  # [S, W] scratch: its probability
+    node: NDArray[Any]  # [S, C] the records of nodes
+    edge: NDArray[Any]  # [S, E] the records of edges
     where: Ints  # all that kernels are given: the addresses of slot 0 and the lengths, as in `Slot`
 
 
 class Slot(NamedTuple):
     """One slot: pointers to its part of each array of `Forest`, the last axis running fastest, and all lengths."""
 
-    vector: Ints
     kind: Bytes
     owner: Bytes
     actor: Bytes
@@ -125,17 +133,18 @@ class Slot(NamedTuple):
     evaluated: Bytes
     stopped: Bytes
     tree: Ints32
-    level: Ints32
-    pending: Ints32
-    hole: Ints32
     first: Ints32
     degree: Ints32
     total: Ints32
     mixed: Ints32
     spawned: Ints32
-    v: Reals
     lo: Reals
     hi: Reals
+    v: Reals
+    level: Ints32
+    pending: Ints32
+    hole: Ints32
+    vector: Ints
     choice: Ints32
     child: Ints32
     n: Ints32
@@ -145,10 +154,10 @@ class Slot(NamedTuple):
     table: Ints32
     stack: Ints32
     luck: Reals
-    carried: Reals
     registers: Ints
     state: NDArray[np.uint64]
     guide: Reals
+    carried: Reals
     answer_value: Reals
     answer_children: Reals
     answer_prior: Reals
@@ -170,21 +179,21 @@ class Slot(NamedTuple):
 
 
 FIELDS = {
-    "vector": (int64, "C W"),
     **dict.fromkeys(("kind", "owner", "actor", "passing", "evaluated", "stopped"), (int8, "C")),
-    **dict.fromkeys(("tree", "level", "pending", "hole", "first", "degree", "total", "mixed"), (int32, "C")),
-    "spawned": (int32, "C"),
-    **dict.fromkeys(("v", "lo", "hi"), (float64, "C K")),
+    **dict.fromkeys(("tree", "first", "degree", "total", "mixed", "spawned"), (int32, "C")),
+    **dict.fromkeys(("lo", "hi", "v"), (float64, "C K")),
+    **dict.fromkeys(("level", "pending", "hole"), (int32, "C")),
+    "vector": (int64, "C W"),
     **dict.fromkeys(("choice", "child", "n"), (int32, "E")),
     **dict.fromkeys(("prior", "w"), (float64, "E")),
     "vc": (float64, "E K"),
     "table": (int32, "T"),
     "stack": (int32, "D 2"),
     "luck": (float64, "D 2 K"),
-    "carried": (float64, "2 K"),
     "registers": (int64, str(REGISTERS)),
     "state": (uint64, "1"),
     "guide": (float64, "B"),
+    "carried": (float64, "2 K"),
     "answer_value": (float64, "K"),
     "answer_children": (float64, "B K"),
     "answer_prior": (float64, "B"),
@@ -196,9 +205,47 @@ FIELDS = {
     "trail_reals": (float64, "W"),
 }
 """The type and the axes of each array of a slot, in the order of `Forest` and `Slot`."""
+NODE = tuple(f for f, (_, axes) in FIELDS.items() if axes[0] == "C")
+"""The fields of a node's record, in their order: what is read of a child comes first, to be in one line."""
+EDGE = tuple(f for f, (_, axes) in FIELDS.items() if axes == "E")
+"""Those of an edge's record; V_c, which many searches never read, lies elsewhere."""
+SCRATCH = tuple(FIELDS)[tuple(FIELDS).index("carried") :]
+"""What is only used between two stops."""
+APART = ("registers", "state", "guide")
+"""What lies outside of a slot's block."""
 LENGTHS = "CEWKBRDT"
 """The axes whose lengths kernels get to know, in the order of `Slot`."""
-SlotType = types.NamedTuple([*(types.CPointer(t) for t, _ in FIELDS.values()), *[int64] * (len(LENGTHS) + 1)], Slot)
+
+
+def node_type(size: int, values: int) -> np.dtype[Any]:
+    """The record of a node, W and K given."""
+    rows = {"C": (), "C K": (values,), "C W": (size,)}
+    fields = [(f, as_dtype(FIELDS[f][0]), rows[FIELDS[f][1]]) for f in NODE]
+    rest = -np.dtype(fields, align=True).itemsize % LINE
+    return np.dtype([*fields, ("rest", np.int8, (rest,))], align=True)
+
+
+def starts(record: np.dtype[Any]) -> dict[str, int]:
+    """Where each field of a record begins."""
+    assert record.fields is not None
+    return {f: field[1] for f, field in record.fields.items()}
+
+
+EDGE_TYPE = np.dtype([(f, as_dtype(FIELDS[f][0])) for f in EDGE], align=True)
+_NONE, _ONE = starts(node_type(1, 0)), starts(node_type(1, 1))
+OFFSETS = {f: (_NONE[f], _ONE[f] - _NONE[f]) for f in NODE} | {f: (at, 0) for f, at in starts(EDGE_TYPE).items()}
+"""Where a field lies in its record: (a, b) stands for a + b K bytes."""
+AREAS = ("node", "edge", *(f for f in FIELDS if f not in OFFSETS))
+"""What has an address of its own: both kinds of records, and all other arrays."""
+NUMBERS = (*AREAS, *LENGTHS, "block", "node bytes")
+"""What `Forest.where` holds."""
+SlotType = types.NamedTuple(
+    [
+        *(Column(t, OFFSETS[f][0]) if f in OFFSETS else types.CPointer(t) for f, (t, _) in FIELDS.items()),
+        *[int64] * (len(LENGTHS) + 1),
+    ],
+    Slot,
+)
 WhereType = int64[::1]
 """The numba type of `Forest.where`."""
 
@@ -211,30 +258,40 @@ def width(game: Game) -> int:
 def allocate(game: Game, slots: int, nodes: int, edges: int, depth: int = 64, *, routes: bool = False) -> Forest:
     """Empty trees, with room for so many nodes, edges and stack entries in each slot, and for whole routes as items.
 
-    A slot is one block of memory, so that what a visit reads lies close together; only the registers, at which Python
-    looks after every turn, lie beside those of the other slots.
+    A slot is one block of memory, so that what a visit reads lies close together; only what every turn reads of every
+    slot, its registers, the state of its random stream and P' of its root, lies beside that of the other slots.
     """
     k, b = (1 if game.hidden else game.players), width(game)
-    sizes = nodes, edges, game.world_size, k, b, edges if routes else b, depth, table_size(nodes)
+    sizes = nodes, edges, game.world_size, k, b, edges if routes else b, depth, table_size(nodes if game.hidden else 0)
     lengths = dict(zip(LENGTHS, sizes, strict=True))
-    shapes = {f: [lengths.get(a) or int(a) for a in axes.split()] for f, (_, axes) in FIELDS.items()}
-    kinds = {f: as_dtype(its_type) for f, (its_type, _) in FIELDS.items()}
+    areas = {"node": (node_type(game.world_size, k), [nodes]), "edge": (EDGE_TYPE, [edges])}
+    for f in AREAS[2:]:
+        its_type, axes = FIELDS[f]
+        areas[f] = as_dtype(its_type), [lengths.get(a) or int(a) for a in axes.split()]
     places, block = {}, 0
-    for f in FIELDS:
-        if f != "registers":
-            places[f] = slice(block, block + math.prod(shapes[f]) * kinds[f].itemsize)
-            block = -(-places[f].stop // LINE) * LINE
+    for area, (kind, shape) in areas.items():
+        if area not in APART:
+            places[area] = slice(block, block + math.prod(shape) * kind.itemsize)
+            block = -(-places[area].stop // LINE) * LINE
     block |= LINE  # an odd number of lines: the same place in two slots is not the same in the cache
-    memory = np.zeros((slots, block), np.int8)
-    arrays = {f: memory[:, at].view(kinds[f]).reshape(slots, *shapes[f]) for f, at in places.items()}
-    arrays["registers"] = np.zeros((slots, REGISTERS), np.int64)
-    where = np.array([*(arrays[f].ctypes.data for f in FIELDS), *sizes, block], np.int64)
-    return Forest(**arrays, where=where)
+    memory = np.zeros(slots * block + LINE, np.int8)
+    start = -memory.ctypes.data % LINE
+    blocks = memory[start : start + slots * block].reshape(slots, block)
+    arrays: dict[str, NDArray[Any]] = {}
+    for area, (kind, shape) in areas.items():
+        if area in APART:
+            arrays[area] = np.zeros((slots, *shape), kind)
+        else:
+            arrays[area] = blocks[:, places[area]].view(kind).reshape(slots, *shape)
+    addresses = [arrays[area].ctypes.data for area in AREAS]
+    where = np.array([*addresses, *sizes, block, arrays["node"].itemsize], np.int64)
+    fields = {f: arrays["node"][f] for f in NODE} | {f: arrays["edge"][f] for f in EDGE}
+    return Forest(**arrays, **fields, where=where)
 
 
 def carry_over(forest: Forest, into: Forest, first: int, last: int) -> None:
     """Copy the trees of some slots to where there is more room."""
-    for name in FIELDS:
+    for name in AREAS:
         old, new = getattr(forest, name)[first:last], getattr(into, name)[first:last]
         if name != "table":
             new[tuple(slice(n) for n in old.shape)] = old
@@ -246,28 +303,50 @@ def table_size(nodes: int) -> int:
     return 1 << max(4, (4 * nodes - 1).bit_length())
 
 
-@kernel(inline=True)
-def slot_of(where: Ints, s: int, t: int) -> Slot:
+@intrinsic  # type: ignore[untyped-decorator]
+def slot_of(typing: Any, where: Any, s: Any, t: Any) -> Any:
     """The part of slot s, with the scratch of slot t: what is only used between two stops may be shared."""
-    f = read_tuple(where, SlotType)
-    b, i, x, y = s * f.block, s * (f.block // 4), s * (f.block // 8), t * (f.block // 8)
-    return Slot(
-        moved(f.vector, x), moved(f.kind, b), moved(f.owner, b), moved(f.actor, b), moved(f.passing, b),
-        moved(f.evaluated, b), moved(f.stopped, b), moved(f.tree, i), moved(f.level, i), moved(f.pending, i),
-        moved(f.hole, i), moved(f.first, i), moved(f.degree, i), moved(f.total, i), moved(f.mixed, i),
-        moved(f.spawned, i), moved(f.v, x), moved(f.lo, x), moved(f.hi, x), moved(f.choice, i), moved(f.child, i),
-        moved(f.n, i), moved(f.prior, x), moved(f.w, x), moved(f.vc, x), moved(f.table, i), moved(f.stack, i),
-        moved(f.luck, x), moved(f.carried, x), moved(f.registers, s * REGISTERS), moved(f.state, x), moved(f.guide, x),
-        moved(f.answer_value, x), moved(f.answer_children, x), moved(f.answer_prior, x), moved(f.vector_a, y),
-        moved(f.choices, y), moved(f.moves, y), moved(f.reals, y), moved(f.trail, y), moved(f.trail_reals, y),
-        f.room, f.edge_room, f.size, f.values, f.width, f.row, f.depth_room, f.places, f.block,
-    )  # fmt: skip
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        start = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0]).data
+        told = {x: builder.load(cgutils.gep_inbounds(builder, start, i)) for i, x in enumerate(NUMBERS)}
+        by_slot = {i: builder.mul(arguments[i], told["block"]) for i in (1, 2)}
+        address = context.get_value_type(types.CPointer(int8))
+
+        def number(n: int) -> Any:
+            return ir.Constant(ir.IntType(64), n)
+
+        def part(area: str) -> Any:
+            distance = by_slot[2 if area in SCRATCH else 1]
+            if area in APART:
+                its_type, axis = FIELDS[area]
+                length = told[axis] if axis in LENGTHS else number(int(axis))
+                distance = builder.mul(builder.mul(arguments[1], length), number(its_type.bitwidth // 8))
+            return builder.gep(builder.inttoptr(told[area], address), [distance])
+
+        strides = {"node": told["node bytes"], "edge": number(EDGE_TYPE.itemsize)}
+        records = {area: part(area) for area in strides}
+        members = []
+        for f, its_type in zip(FIELDS, SlotType, strict=False):
+            if f in OFFSETS:
+                area = "node" if f in NODE else "edge"
+                column = cgutils.create_struct_proxy(its_type)(context, builder)
+                rows = builder.mul(told["K"], number(OFFSETS[f][1]))
+                column.start = builder.gep(records[area], [rows])
+                column.stride = strides[area]
+                members.append(column._getvalue())
+            else:
+                members.append(builder.bitcast(part(f), context.get_value_type(its_type)))
+        members += [told[x] for x in (*LENGTHS, "block")]
+        return context.make_tuple(builder, SlotType, members)
+
+    return SlotType(where, int64, int64), codegen
 
 
 @kernel()
 def vector_of(slot: Slot, node: int) -> Ints:
     """The vector of a node."""
-    return moved(slot.vector, node * slot.size)
+    return entry(slot.vector, node)
 
 
 @kernel()
@@ -317,12 +396,12 @@ def rehash(where: Ints, first: int, last: int) -> None:
 
 def bytes_a_node(forest: Forest) -> int:
     """Memory of a node, with its places in the hash table."""
-    return 8 * forest.vector.shape[2] + 24 * forest.v.shape[2] + 42 + 16
+    return forest.node.itemsize + 16
 
 
 def bytes_an_edge(forest: Forest) -> int:
     """Memory of an edge."""
-    return 8 * forest.v.shape[2] + 28
+    return forest.edge.itemsize + 8 * forest.v.shape[2]
 
 
 def bytes_used(forest: Forest) -> int:

@@ -8,6 +8,7 @@ from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.games.interface import NO_HOLE
 from qdts.games.interface import TERMINAL as OVER
 from qdts.kernels import Ints, kernel
+from qdts.pointers import entry
 from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL
 from qdts.search.forest import (
     DEEPEST,
@@ -121,9 +122,9 @@ def arrive(game: Any, rules: Ints, slot: Slot, settings: Settings, world: Ints, 
             game.returns(rules, world, scratch(slot, 0))
             for k in range(slot.values):
                 u = slot.reals[owner if settings.hidden else k]
-                slot.v[node * slot.values + k] = u
-                slot.lo[node * slot.values + k] = u
-                slot.hi[node * slot.values + k] = u
+                entry(slot.v, node)[k] = u
+                entry(slot.lo, node)[k] = u
+                entry(slot.hi, node)[k] = u
         return node
     midway = game.midway(rules, world) if settings.pieces else 0
     if settings.hidden and mover == owner:
@@ -221,6 +222,7 @@ def list_choices(game: Any, rules: Ints, slot: Slot, node: int) -> int:
     r[EDGES] += count
     for i in range(count):
         slot.choice[first + i] = choices[i]
+        slot.prior[first + i] = weights[i]
         slot.child[first + i] = NONE
         slot.n[first + i] = 0
         slot.w[first + i] = 0.0

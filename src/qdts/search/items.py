@@ -13,6 +13,7 @@ Each is a row of scratch. Rows 2 to 4 are free for what is computed from them.
 from __future__ import annotations
 
 from qdts.kernels import Reals, kernel
+from qdts.pointers import entry
 from qdts.search.choices import MIRROR_ESTIMATE, ROUTE
 from qdts.search.edges import known
 from qdts.search.estimate import write_estimate
@@ -48,8 +49,7 @@ def write_values(slot: Slot, edge: int, k: int, item: int) -> None:
     child, vc = slot.child[edge], slot.vc[edge * slot.values + k]
     static, lo, hi = vc, vc, vc
     if known(slot, child):
-        at = child * slot.values + k
-        static, lo, hi = slot.v[at], slot.lo[at], slot.hi[at]
+        static, lo, hi = entry(slot.v, child)[k], entry(slot.lo, child)[k], entry(slot.hi, child)[k]
     scratch(slot, STATIC)[item] = static
     scratch(slot, LOW)[item] = lo
     scratch(slot, HIGH)[item] = hi

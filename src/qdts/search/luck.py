@@ -11,6 +11,7 @@ c is the item that was drawn, R an item's Q, V* or V_c. What idea 3 adds to a va
 from __future__ import annotations
 
 from qdts.kernels import kernel
+from qdts.pointers import entry
 from qdts.search.choices import BASE_MU, BASE_NONE, BASE_Q, BASE_SAME, CHILD_V, CHILD_VC, ROUTE
 from qdts.search.edges import write_q
 from qdts.search.evaluator import SAMPLE
@@ -80,14 +81,13 @@ def _measure(slot: Slot, settings: Settings, node: int, count: int, drawn: int, 
     if base == BASE_SAME:
         lo, hi = luck_range(low, high, scratch(slot, PROBABILITY), count, drawn, eps, free)
     elif base != BASE_NONE:
-        at_node = node * slot.values + k
-        base_lo, base_hi = slot.v[at_node], slot.v[at_node]
+        base_lo = base_hi = entry(slot.v, node)[k]
         if base == BASE_MU:
             base_lo, base_hi = expectation_range(
                 scratch(slot, CHILD_VALUE), scratch(slot, PROBABILITY), count, eps, free
             )
         elif base == BASE_Q:
-            base_lo, base_hi = slot.lo[at_node], slot.hi[at_node]
+            base_lo, base_hi = entry(slot.lo, node)[k], entry(slot.hi, node)[k]
         lo, hi = low[drawn] - base_hi, high[drawn] - base_lo
     set_luck(slot, at, k, lo, hi)
 
@@ -129,12 +129,12 @@ def take_off(slot: Slot, settings: Settings, node: int, at: int) -> None:
     """
     m = slot.total[node] + slot.stopped[node]
     goes_on = settings.ball == ROUTE and slot.kind[node] == SAMPLE and slot.passing[node] != HEAD
+    q_lo, q_hi = entry(slot.lo, node), entry(slot.hi, node)
     for k in range(slot.values):
         lo = slot.carried[k] - slot.luck[(2 * at + 1) * slot.values + k]
         hi = slot.carried[slot.values + k] - slot.luck[(2 * at) * slot.values + k]
-        q = node * slot.values + k
-        slot.lo[q] += (lo - slot.lo[q]) / m
-        slot.hi[q] += (hi - slot.hi[q]) / m
+        q_lo[k] += (lo - q_lo[k]) / m
+        q_hi[k] += (hi - q_hi[k]) / m
         if not goes_on:
             slot.carried[k] = lo
             slot.carried[slot.values + k] = hi

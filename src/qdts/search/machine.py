@@ -16,20 +16,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import int64, types
+from numba import int64
 
 from qdts.games.interface import KernelsType, RulesType
 from qdts.games.playouts import PlayoutType
 from qdts.kernels import Ints, kernel
-from qdts.pointers import element, moved
+from qdts.pointers import element, entry, moved
 from qdts.search.answers import ANSWERED, answer
 from qdts.search.answers import ASK as OUTSIDE
+from qdts.search.asking import asker, open_answers, open_queries, put_query, take_answer
 from qdts.search.backup import back_up, is_running
 from qdts.search.book import Book, BookType, OpenBook, open_book
-from qdts.search.choices import MIRROR_ESTIMATE, ROUTE, RUNNING, RUNNING_BACKUP
+from qdts.search.choices import FPU, MIRROR_ESTIMATE, ROUTE, RUNNING, RUNNING_BACKUP
 from qdts.search.edges import drawn, write_q
 from qdts.search.estimate import write_estimate
-from qdts.search.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, TERMINAL
+from qdts.search.evaluator import (
+    ACT,
+    CHANCE,
+    OPPONENT,
+    SAMPLE,
+    TERMINAL,
+    Answers,
+    AnswersType,
+    Queries,
+    QueriesType,
+)
 from qdts.search.forest import (
     CURRENT,
     DEPTH,
@@ -80,8 +91,8 @@ def is_only_asked(slot: Slot, settings: Settings) -> bool:
 def stop_at(slot: Slot, node: int) -> None:
     """A visit stops at a node: Q of it is what it carries back."""
     for k in range(slot.values):
-        slot.carried[k] = slot.lo[node * slot.values + k]
-        slot.carried[slot.values + k] = slot.hi[node * slot.values + k]
+        slot.carried[k] = entry(slot.lo, node)[k]
+        slot.carried[slot.values + k] = entry(slot.hi, node)[k]
     slot.registers[PHASE] = BACK
 
 
@@ -139,28 +150,22 @@ def ask(game: Any, playout: Any, rules: Ints, slot: Slot, settings: Settings, bo
 
 
 @kernel(inline=True)
-def asker(slot: Slot, settings: Settings, node: int) -> int:
-    """From whose point of view a node is evaluated: its owner's; in an open game the mover's (CHANCE: the first)."""
-    if settings.hidden:
-        return slot.owner[node]
-    return 0 if slot.kind[node] == CHANCE else slot.actor[node]
-
-
-@kernel(inline=True)
 def absorb(slot: Slot, settings: Settings) -> None:
     """Take in the answer for the node at hand: V, V_c, the prior, and its first Q."""
     r = slot.registers
     node = r[CURRENT]
     first, count = slot.first[node], slot.degree[node]
-    prior, vc = moved(slot.prior, first), moved(slot.vc, first * slot.values)
-    for i in range(count):
-        prior[i] = 0.0 if slot.kind[node] == OPPONENT else slot.answer_prior[i]
-    for i in range(count * slot.values):
-        vc[i] = slot.answer_children[i]
+    if slot.kind[node] != CHANCE:
+        for i in range(count):
+            slot.prior[first + i] = 0.0 if slot.kind[node] == OPPONENT else slot.answer_prior[i]
+    if slot.kind[node] != ACT or settings.unvisited != FPU:  # else nobody reads it
+        vc = moved(slot.vc, first * slot.values)
+        for i in range(count * slot.values):
+            vc[i] = slot.answer_children[i]
     for k in range(slot.values):
-        slot.v[node * slot.values + k] = slot.answer_value[k]
-        slot.lo[node * slot.values + k] = slot.answer_value[k]
-        slot.hi[node * slot.values + k] = slot.answer_value[k]
+        entry(slot.v, node)[k] = slot.answer_value[k]
+        entry(slot.lo, node)[k] = slot.answer_value[k]
+        entry(slot.hi, node)[k] = slot.answer_value[k]
     slot.evaluated[node] = 1
     if slot.kind[node] == SAMPLE or slot.kind[node] == CHANCE:
         back_up(slot, settings, node)
@@ -395,7 +400,12 @@ def run(
     return status
 
 
-@kernel(types.void(KernelsType, PlayoutType, RulesType, WhereType, SettingsType, BookType, int64, int64, int64, int64))
+@kernel(
+    int64(
+        KernelsType, PlayoutType, RulesType, WhereType, SettingsType, BookType, int64, int64, int64, int64,
+        QueriesType, AnswersType, int64,
+    )
+)  # fmt: skip
 def advance(
     game: Any,
     playout: Any,
@@ -407,11 +417,24 @@ def advance(
     first: int,
     last: int,
     quota: int,
-) -> None:
-    """Run the slots from `first` up to `last`, each until it stops; `quota` is the most visits that one makes."""
-    opened = open_book(book)
+    queries: Queries,
+    answers: Answers,
+    row: int,
+) -> int:
+    """Run the slots from `first` up to `last`, each until it stops; `quota` is the most visits that one makes.
+
+    Slots that were parked take their answers. Those that park write their queries, from a row on; how many there are.
+    """
+    opened, asked, told, start = open_book(book), open_queries(queries), open_answers(answers), row
     for s in range(first, last):
         slot = slot_of(where, s, first)
         if evaluator == OUTSIDE:
             fetch_ahead(where, s, last)
-        slot.registers[STATUS] = run(game, playout, element(rules, 0), slot, settings, opened, evaluator, quota)
+            if slot.registers[STATUS] == PARKED:
+                take_answer(slot, told)
+        status = run(game, playout, element(rules, 0), slot, settings, opened, evaluator, quota)
+        if status == PARKED:
+            put_query(slot, settings, s, asked, row)
+            row += 1
+        slot.registers[STATUS] = status
+    return row - start

@@ -9,7 +9,7 @@ only what the one before has fetched. Nothing is changed by it.
 from __future__ import annotations
 
 from qdts.kernels import Ints, kernel
-from qdts.pointers import fetch, moved
+from qdts.pointers import entry, fetch, moved
 from qdts.search.forest import CURRENT, DEPTH, EDGES, NODES, NONE, REGISTERS, ROOT, Slot, slot_of
 
 AHEAD = 4
@@ -24,13 +24,6 @@ def fetch_ahead(where: Ints, s: int, last: int) -> None:
         fetch(far.registers)
         fetch(moved(far.registers, REGISTERS - 1))
         fetch(far.stack)
-        fetch(far.answer_value)
-        fetch(far.answer_prior)
-        fetch(far.answer_children)
-        fetch(moved(far.answer_children, 8))
-        fetch(far.state)
-        fetch(far.carried)
-        fetch(far.guide)
     if s + 2 * AHEAD < last:
         slot = slot_of(where, s + 2 * AHEAD, s)
         r = slot.registers
@@ -58,43 +51,19 @@ def fetch_ahead(where: Ints, s: int, last: int) -> None:
 def fetch_children(slot: Slot, node: int) -> None:
     """Q of a node's children."""
     for e in range(slot.first[node], slot.first[node] + slot.degree[node]):
-        if slot.child[e] != NONE:
-            fetch(moved(slot.lo, slot.child[e] * slot.values))
-            fetch(moved(slot.hi, slot.child[e] * slot.values))
+        fetch(entry(slot.kind, max(slot.child[e], 0)))
 
 
 @kernel(inline=True)
 def fetch_node(slot: Slot, node: int) -> None:
-    """A node's numbers."""
-    fetch(moved(slot.vector, node * slot.size))
-    fetch(moved(slot.kind, node))
-    fetch(moved(slot.owner, node))
-    fetch(moved(slot.actor, node))
-    fetch(moved(slot.passing, node))
-    fetch(moved(slot.evaluated, node))
-    fetch(moved(slot.tree, node))
-    fetch(moved(slot.pending, node))
-    fetch(moved(slot.hole, node))
-    fetch(moved(slot.first, node))
-    fetch(moved(slot.degree, node))
-    fetch(moved(slot.total, node))
-    fetch(moved(slot.mixed, node))
-    fetch(moved(slot.spawned, node))
-    fetch(moved(slot.level, node))
-    fetch(moved(slot.v, node * slot.values))
-    fetch(moved(slot.lo, node * slot.values))
-    fetch(moved(slot.hi, node * slot.values))
+    """A node's record, two lines at most."""
+    fetch(entry(slot.kind, node))
+    fetch(entry(slot.v, node))
 
 
 @kernel(inline=True)
 def fetch_edges(slot: Slot, first: int) -> None:
-    """The numbers of some edges, eight of them at most."""
+    """The records of some edges, eight of them at most."""
     if first != NONE:
-        fetch(moved(slot.choice, first))
-        fetch(moved(slot.child, first))
-        fetch(moved(slot.n, first))
-        fetch(moved(slot.prior, first))
-        fetch(moved(slot.prior, first + 7))
-        fetch(moved(slot.w, first))
-        fetch(moved(slot.w, first + 7))
-        fetch(moved(slot.vc, first * slot.values))
+        for i in range(0, 8, 2):
+            fetch(entry(slot.choice, first + i))

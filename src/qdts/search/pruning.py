@@ -11,7 +11,7 @@ from numba import boolean, int64, types
 from numpy.typing import NDArray
 
 from qdts.kernels import Ints, kernel
-from qdts.pointers import element
+from qdts.pointers import element, entry
 from qdts.search.evaluator import ACT
 from qdts.search.forest import (
     DEEPEST,
@@ -99,9 +99,9 @@ def move_node(slot: Slot, source: int, to: int, number: Ints32, place: Ints32) -
     slot.total[to] = slot.total[source]
     slot.mixed[to] = slot.mixed[source]
     for k in range(slot.values):
-        slot.v[to * slot.values + k] = slot.v[source * slot.values + k]
-        slot.lo[to * slot.values + k] = slot.lo[source * slot.values + k]
-        slot.hi[to * slot.values + k] = slot.hi[source * slot.values + k]
+        entry(slot.v, to)[k] = entry(slot.v, source)[k]
+        entry(slot.lo, to)[k] = entry(slot.lo, source)[k]
+        entry(slot.hi, to)[k] = entry(slot.hi, source)[k]
 
 
 @kernel(types.void(WhereType, SettingsType, int64, int64[::1], int64))

@@ -2,65 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from numba import int64
+from numba import int64, uint64
 
 from qdts.errors import InputError
 from qdts.games.game import Game
-from qdts.kernels import Ints, Reals, kernel
+from qdts.kernels import Reals, kernel
 from qdts.pointers import element
 from qdts.rng import State
-from qdts.search.evaluator import ACT, KINDS, SAMPLE, Answers, AnswersType, Evaluator, Queries, QueriesType, Query
-from qdts.search.forest import CURRENT, STATUS, Forest, WhereType, slot_of, width
-from qdts.search.machine import GO_ON, PARKED, asker
-from qdts.search.settings import Settings, SettingsType
+from qdts.search.evaluator import (
+    ACT,
+    KINDS,
+    SAMPLE,
+    Answers,
+    AnswersType,
+    BatchEvaluator,
+    Evaluator,
+    Queries,
+    QueriesType,
+    Query,
+)
+from qdts.search.forest import ROW, Forest, width
 
 SUM_TOLERANCE = 1e-6
 """By how much the sum of a prior may differ from 1."""
 ALL_WELL = -1
-"""`scatter`: every answer is one."""
+"""`accept`: every answer is one."""
 
 
 class Requests:
-    """The queries of the slots from `first` up to `last`, and the answers."""
+    """What the slots from `first` up to `last` ask, in the order of slots, and the answers."""
 
     def __init__(self, game: Game, first: int, last: int) -> None:
         self.first = first
         self.last = last
-        slots = last - first
-        self._queries = empty_queries(game, slots)
-        self._answers = empty_answers(game, slots)
-        self._game = game
+        self.queries = empty_queries(game, last - first)
+        self.answers = empty_answers(game, last - first)
         self.count = 0
-        """How many queries there are."""
+        """How many queries there are: as many rows, from the first on."""
+        self._game = game
 
-    @property
-    def queries(self) -> Queries:
-        """What is asked."""
-        return Queries._make(x[: self.count] for x in self._queries)
+    def close_ranks(self, forest: Forest, slots: Sequence[int], counts: Sequence[int]) -> None:
+        """There are so many queries from the row of each of some slots on: let them follow each other."""
+        self.count = 0
+        for slot, count in zip(slots, counts, strict=True):
+            start = slot - self.first
+            if start > self.count:
+                for x in self.queries:
+                    x[self.count : self.count + count] = x[start : start + count]
+                moved = self.queries.slot[self.count : self.count + count]
+                forest.registers[moved, ROW] -= start - self.count
+            self.count += count
 
-    @property
-    def answers(self) -> Answers:
-        """What was answered."""
-        return Answers._make(x[: self.count] for x in self._answers)
-
-    def gather(self, forest: Forest, settings: Settings) -> None:
-        """Take over what those of them that are parked ask."""
-        self.count = int(gather(forest.where, settings, self.first, self.last, self._queries))
-
-    def scatter(self, forest: Forest) -> None:
-        """Give every slot its answer; raise an InputError, and give none, if one of them is no answer."""
-        bad = int(scatter(forest.where, self._queries, self._answers, self.count))
+    def answer(self, forest: Forest, evaluator: BatchEvaluator | OneByOne) -> None:
+        """Have all queries answered; raise an InputError if one of the answers is none."""
+        if self.count == 0:
+            return
+        queries, answers = self.queries, self.answers
+        if self.count < len(queries.kind):
+            queries = Queries._make([x[: self.count] for x in queries])
+            answers = Answers._make([x[: self.count] for x in answers])
+        evaluator.answer_batch(queries, answers)
+        bad = int(accept(queries, answers, forest.state))
         if bad != ALL_WELL:
-            raise self._no_answer(bad)
+            raise self._no_answer(query_of(queries, bad), answers, bad)
 
-    def _no_answer(self, row: int) -> InputError:
-        count, where = int(self._queries.degree[row]), place(self._game, query_of(self._queries, row))
-        prior = self._answers.prior[row, :count]
-        told = (self._answers.value[row], self._answers.children[row, :count], prior)
+    def _no_answer(self, query: Query, answers: Answers, row: int) -> InputError:
+        count, where = len(query.choices), place(self._game, query)
+        told = (answers.value[row], answers.children[row, :count], answers.prior[row, :count])
         if not all(np.isfinite(x).all() for x in told):
             return InputError(f"the evaluator's answer at {where} holds a number that is not finite: {told}")
-        return InputError(f"the evaluator's distribution at {where} is {prior}, expected one that sums to 1")
+        return InputError(f"the evaluator's distribution at {where} is {told[2]}, expected one that sums to 1")
 
 
 def empty_queries(game: Game, rows: int) -> Queries:
@@ -129,69 +143,35 @@ def place(game: Game, query: Query) -> str:
     return f"the {KINDS[query.kind]} node {game.layout.write(query.vector)}"
 
 
-@kernel(int64(WhereType, SettingsType, int64, int64, QueriesType))
-def gather(where: Ints, settings: Settings, first: int, last: int, queries: Queries) -> int:
-    """Write down what the parked ones among some slots ask; say how many there are."""
-    row = 0
-    for s in range(first, last):
-        slot = slot_of(where, s, s)
-        if slot.registers[STATUS] != PARKED:
-            continue
-        node = slot.registers[CURRENT]
-        queries.slot[row] = s
-        queries.kind[row] = slot.kind[node]
-        for i in range(slot.size):
-            queries.vector[row, i] = slot.vector[node * slot.size + i]
-        queries.player[row] = asker(slot, settings, node)
-        queries.pending[row] = slot.pending[node]
-        queries.hole[row] = slot.hole[node]
-        queries.degree[row] = slot.degree[node]
-        for i in range(slot.degree[node]):
-            queries.choices[row, i] = slot.choice[slot.first[node] + i]
-            queries.weights[row, i] = slot.answer_prior[i]
-        queries.state[row, 0] = slot.state[0]
-        row += 1
-    return row
-
-
 @kernel(inline=True)
-def children_of(answers: Answers, row: int) -> Reals:
-    """V_c of an answer, a choice after the other."""
-    return element(answers.children, row * answers.children.shape[1] * answers.children.shape[2])
+def are_finite(numbers: Reals, count: int) -> bool:
+    """Whether all of some numbers are finite."""
+    sound = True
+    for i in range(count):
+        sound &= numbers[i] - numbers[i] == 0.0
+    return sound
 
 
 @kernel(inline=True)
 def is_answer(queries: Queries, answers: Answers, row: int) -> bool:
     """Whether all numbers of an answer are finite, and its prior is a distribution."""
-    total, least, sound = 0.0, 0.0, True
-    count, values, children = queries.degree[row], answers.value.shape[1], children_of(answers, row)
-    for k in range(values):
-        sound &= np.isfinite(answers.value[row, k])
+    count, (_, width, values) = queries.degree[row], answers.children.shape
+    prior, total, least = element(answers.prior, row * width), 0.0, 0.0
     for i in range(count):
-        total += answers.prior[row, i]
-        least = min(least, answers.prior[row, i])
-    for i in range(count * values):
-        sound &= np.isfinite(children[i])
+        total += prior[i]
+        least = min(least, prior[i])
+    sound = are_finite(element(answers.value, row * values), values)
+    sound &= are_finite(element(answers.children, row * width * values), count * values)
     asked = queries.kind[row] == ACT or queries.kind[row] == SAMPLE
     return sound and np.isfinite(total) and (not asked or (least >= 0.0 and abs(total - 1.0) <= SUM_TOLERANCE))
 
 
-@kernel(int64(WhereType, QueriesType, AnswersType, int64))
-def scatter(where: Ints, queries: Queries, answers: Answers, count: int) -> int:
-    """Write the answers to where the machine takes them in: ALL_WELL, or the first row that is no answer."""
-    for row in range(count):
+@kernel(int64(QueriesType, AnswersType, uint64[:, ::1]))
+def accept(queries: Queries, answers: Answers, state: State) -> int:
+    """Let the random streams of those who asked go on: ALL_WELL. Or nothing, and the first row that is no answer."""
+    for row in range(len(queries.kind)):
         if not is_answer(queries, answers, row):
             return row
-    for row in range(count):
-        slot = slot_of(where, queries.slot[row], queries.slot[row])
-        slot.registers[STATUS] = GO_ON
-        slot.state[0] = queries.state[row, 0]
-        count, children = queries.degree[row], children_of(answers, row)
-        for k in range(slot.values):
-            slot.answer_value[k] = answers.value[row, k]
-        if queries.kind[row] == ACT or queries.kind[row] == SAMPLE:
-            for i in range(count):
-                slot.answer_prior[i] = answers.prior[row, i]
-        for i in range(count * slot.values):
-            slot.answer_children[i] = children[i]
+    for row in range(len(queries.kind)):
+        state[queries.slot[row], 0] = queries.state[row, 0]
     return ALL_WELL

@@ -61,6 +61,12 @@ Report = Callable[[int], None]
 """Called now and then with the visits made so far, over all slots."""
 
 
+def cut(first: int, last: int, threads: int) -> list[int]:
+    """Where the ranges begin and end that some threads share out the slots from `first` up to `last` by."""
+    parts = 1 if threads == 1 else max(1, min(last - first, RANGES * threads))
+    return [first + (last - first) * part // parts for part in range(parts + 1)]
+
+
 class Searcher:
     """Searches of one game from many views, each with its own trees and its own random stream."""
 
@@ -143,33 +149,27 @@ class Searcher:
     def _turn(self, pool: ThreadPoolExecutor, running: Requests, asking: Requests) -> None:
         """Run the machine on some slots, and have answered what some ask: others meanwhile, or the same afterwards."""
         apart = running is not asking
-        first, last, threads = running.first, running.last, self.threads - apart
+        threads = self.threads - apart
+        cuts = cut(running.first, running.last, threads)
         if threads == 1 and not apart:
-            self._advance(first, last)
+            counts = [self._advance(running, *cuts)]
         else:
-            cuts = [first + (last - first) * t // threads for t in range(threads + 1)]
-            jobs = [pool.submit(self._advance, *cut) for cut in pairwise(cuts)]
+            jobs = [pool.submit(self._advance, running, *ends) for ends in pairwise(cuts)]
             try:
                 if apart:
-                    self._answer(asking)
+                    asking.answer(self.forest, self._outside)
             finally:
-                for job in jobs:
-                    job.result()
+                counts = [job.result() for job in jobs]
+        running.close_ranks(self.forest, cuts[:-1], counts)
         if not apart:
-            self._answer(asking)
+            asking.answer(self.forest, self._outside)
 
-    def _advance(self, first: int, last: int) -> None:
-        advance(
+    def _advance(self, requests: Requests, first: int, last: int) -> int:
+        count = advance(
             self.game.kernels, self._playout, self.game.rules, self.forest.where, self._settings, self._book,
-            self._number, first, last, QUOTA,
+            self._number, first, last, QUOTA, requests.queries, requests.answers, first - requests.first,
         )  # fmt: skip
-
-    def _answer(self, requests: Requests) -> None:
-        """Have the nodes that slots are parked at evaluated outside."""
-        requests.gather(self.forest, self._settings)
-        if requests.count:
-            self._outside.answer_batch(requests.queries, requests.answers)
-            requests.scatter(self.forest)
+        return int(count)
 
     def _is_over(self, report: Report | None) -> bool:
         """Whether all visits are made; slots that need room get it."""
@@ -248,8 +248,7 @@ class Searcher:
         if threads == 1:
             work(0, slots)
         else:
-            parts = min(slots, RANGES * threads)
-            cuts = [slots * part // parts for part in range(parts + 1)]
+            cuts = cut(0, slots, threads)
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(work, cuts[:-1], cuts[1:]))
 

@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qdts.kernels import Reals, kernel
-from qdts.pointers import moved
+from qdts.kernels import kernel
 from qdts.rng import uniform
 from qdts.search.choices import EVEN, GUIDED, MIRROR_SELECT, RUNNING, RUNNING_BACKUP, UCB
 from qdts.search.edges import drawn, write_q
@@ -61,9 +60,9 @@ def note_point(slot: Slot, settings: Settings, node: int, edge: int) -> None:
 
 
 @kernel(inline=True)
-def guide_of(slot: Slot, node: int) -> Reals:
-    """P' of a node's edges."""
-    return slot.guide if node == ROOT and slot.guide[0] >= 0.0 else moved(slot.prior, slot.first[node])
+def has_guide(slot: Slot, node: int) -> bool:
+    """Whether P' of a node is `guide` and not P."""
+    return node == ROOT and slot.guide[0] >= 0.0
 
 
 @kernel()
@@ -83,10 +82,12 @@ def select_ucb(slot: Slot, settings: Settings, node: int, k: int, guided: bool) 
     lo, hi = scratch(slot, 0), scratch(slot, 1)
     write_q(slot, settings, node, k, lo, hi)
     log_total = np.log(float(slot.total[node]))
-    guide = guide_of(slot, node)
+    noisy = has_guide(slot, node)
     top, best = -np.inf, 0
     for i in range(count):
-        weight = guide[i] if guided else 1.0
+        weight = 1.0
+        if guided:
+            weight = slot.guide[i] if noisy else slot.prior[first + i]
         bound = 0.5 * (lo[i] + hi[i]) + settings.c * weight * np.sqrt(log_total / slot.n[first + i])
         if bound > top:
             top, best = bound, i
@@ -110,9 +111,10 @@ def select_puct(slot: Slot, settings: Settings, node: int, k: int) -> int:
     lo, hi, mix = scratch(slot, 0), scratch(slot, 1), scratch(slot, DRAWN)
     write_q(slot, settings, node, k, lo, hi)
     explore = settings.c * np.sqrt(float(slot.total[node]))
-    guide = guide_of(slot, node)
+    noisy = has_guide(slot, node)
     for i in range(count):
-        u = explore * guide[i] / (1.0 + slot.n[first + i])
+        p = slot.guide[i] if noisy else slot.prior[first + i]
+        u = explore * p / (1.0 + slot.n[first + i])
         lo[i] += u
         hi[i] += u
     top, best, tied = -np.inf, 0, 0
