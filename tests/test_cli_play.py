@@ -164,6 +164,30 @@ def test_a_run_in_the_place_of_a_game(capsys: Output, kuhn_run: Run) -> None:
     assert (played["a"], played["games"]) == (run, 20)
 
 
+def test_several_checkpoints_and_seeds(capsys: Output, kuhn_run: Run) -> None:
+    run = str(kuhn_run.folder)
+    asked = ["evaluate", run, "--checkpoints", "2", "--visits", "2,4"]
+    data = run_json(capsys, *asked, "--seeds", "3", "--seed", "1")
+    assert (data["search"], data["seeds"], data["interrupted"]) == ("qdts-descent", 3, False)
+    assert [line["generation"] for line in data["checkpoints"]] == [1, 3]
+    last = data["checkpoints"][-1]
+    assert last["policy_nash_conv"] == pytest.approx(kuhn_run.metrics()[-1]["nash_conv_average"])
+    alone = run_json(capsys, "evaluate", run, "--visits", "2,4", "--seeds", "3", "--seed", "1")
+    for row, other in zip(last["results"], alone["results"], strict=True):
+        assert {**row, "seconds": 0} == {**other, "seconds": 0}
+        assert row["standard_error"] > 0
+    text = run_text(capsys, *asked)
+    assert "generation" in text
+    above = sum(
+        row["nash_conv"] > line["policy_nash_conv"]
+        for line in run_json(capsys, *asked)["checkpoints"]
+        for row in line["results"]
+    )
+    assert f"{above} of 4 are above the networks' P" in text
+    check_failure(capsys, ["evaluate", "kuhn_poker", "--checkpoints", "2"], "'kuhn_poker' is not the folder of a run")
+    check_failure(capsys, [*asked, "--policy", run], "expected no policy and no noise")
+
+
 def test_runs_that_do_not_fit(capsys: Output, kuhn_run: Run, tmp_path: Path) -> None:
     run = str(kuhn_run.folder)
     for arguments in (["evaluate"], ["search"], ["nashconv"], ["policy"]):

@@ -84,6 +84,15 @@ def test_it_can_search(agent: Agent, search: str) -> None:
         assert agent.policy(view) != searched(view)
 
 
+def test_the_search_for_networks_is_the_usual_one(agent: Agent) -> None:
+    assert agent.search == "qdts-descent"
+    usual, named = agent.table(visits=6, seed=2), agent.table(visits=6, search="qdts-descent", seed=2)
+    np.testing.assert_array_equal(usual.probability, named.probability)
+    game = load_game("tic_tac_toe")
+    model, _ = make_models(game, width=8, layers=1, trunk="mlp", towers=1)
+    assert Agent(Network(game, model)).search == "puct"
+
+
 def test_it_draws_from_its_policy(agent: Agent) -> None:
     said = agent.policy(VIEW)
     drawn = [agent.act(VIEW, seed=seed) for seed in range(400)]

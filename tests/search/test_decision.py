@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -89,16 +91,18 @@ def test_mirror_leaves_alone_what_is_in_doubt() -> None:
 
 
 @pytest.mark.parametrize("unvisited", ["child", "fpu"])
-@pytest.mark.parametrize("decision", ["lcb", "mirror", "middle", "visits", "most", "ucb", "guided"])
+@pytest.mark.parametrize("decision", ["lcb", "mirror", "middle", "doubt", "visits", "most", "ucb", "guided"])
 @pytest.mark.parametrize("spec", ["liars_dice(numdice=2,dice_sides=3)", "connect_four"])
 def test_it_is_the_twin_s(spec: str, decision: str, unvisited: str) -> None:
     """With a few visits, so that some actions have none; guided it has more, and all have some."""
     game = load_game(spec)
     visits = 60 if decision == "guided" else 4
-    changes = {
+    ways: dict[str, dict[str, Any]] = {
         "guided": {"decision": "ucb", "root_select": "guided"},
         "middle": {"decision": "mirror", "root_q": "middle"},
-    }.get(decision, {"decision": decision})
+        "doubt": {"decision": "mirror", "doubt": 0.05, "c_doubt": 0.2},
+    }
+    changes = ways.get(decision, {"decision": decision})
     options = named("qdts", unvisited=unvisited, fpu=0.3, root_step=2.0, root_temperature=0.1, **changes)
     for seed in range(3):
         view, player = first_view(game, seed)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdts.kernels import Reals
-from qdts.search.decision import mirror_policy
+from qdts.search.decision import mirror_policy, value_within
 
 few = settings(max_examples=60, deadline=None)
 
@@ -71,3 +71,18 @@ def test_it_maximises_its_objective(policy: tuple[Reals, Reals], step: float, te
         other = np.zeros(len(p))
         other[on] = numbers.dirichlet(np.ones(on.sum()))
         assert objective((1 - size) * found + size * other) <= top + 1e-12
+
+
+@few
+@given(policies(), st.floats(0, 0.5), st.floats(0, 0.5))
+def test_what_is_in_doubt_counts_as_equal(policy: tuple[Reals, Reals], half: float, doubt: float) -> None:
+    """The nearest point, by trying many; P where all are in doubt, the middles where nothing is."""
+    p, q = policy
+    found, worth = value_within(p, q - half, q + half, doubt), p @ q
+    for k in range(len(p)):
+        points = np.linspace(q[k] - half - doubt, q[k] + half + doubt, 2001)
+        nearest = points[np.abs(points - worth).argmin()]
+        assert found[k] == pytest.approx(nearest, abs=2e-3)
+        assert abs(found[k] - q[k]) <= half + doubt + 1e-12
+    assert value_within(p, q - half, q + half, 4.0) == pytest.approx(np.full(len(p), worth))
+    assert value_within(p, q, q, 0.0) == pytest.approx(q)

@@ -42,6 +42,7 @@ OPTIONS = {
     "qdts, sticky, urgent": named("qdts", estimate="sticky", unvisited="fpu", fpu=0.2, eps_sample=0.7),
     "mmds": named("mmds", share=True),
     "mmds, steps": named("mmds", step=3.0, eps_opponent=0.3),
+    "qdts-descent": named("qdts-descent"),
 }
 FORMS = {
     **OPTIONS,
@@ -162,7 +163,9 @@ def policy_of(twin: Twin, root: Node) -> Values:
     if options.estimate == "mirror":
         k = root.actor if twin.open else 0
         ends = [(e.child.lo[k], e.child.hi[k]) if e.child is not None else (e.vc[k], e.vc[k]) for e in root.edges]
-        weights = prior * np.exp(options.step * np.mean(ends, axis=1) / twin.scale)
+        doubt = options.doubt * twin.scale
+        nearest = np.clip(prior @ np.mean(ends, axis=1), np.min(ends, axis=1) - doubt, np.max(ends, axis=1) + doubt)
+        weights = prior * np.exp(options.step * nearest / twin.scale)
         return list(weights / weights.sum())
     if options.estimate == "dirichlet":
         return list((n + options.pseudo_visits * prior) / (total + options.pseudo_visits))

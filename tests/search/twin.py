@@ -414,12 +414,15 @@ class Twin:
         """The mirror step of an ACT node with step η."""
         return mirror_step([e.prior for e in node.edges], self.doubted(node), self.options.step, 0.0)
 
-    def doubted(self, node: Node) -> Values:
-        """The points of an ACT node's intervals, widened by δ, that are nearest to what its prior is worth."""
-        k, delta = self.mover_slot(node), self.options.doubt
+    def doubted(self, node: Node, c_doubt: float = 0.0) -> Values:
+        """The points of an ACT node's intervals, widened by the doubt, that are nearest to what its prior is worth."""
+        k, found = self.mover_slot(node), []
         worth = add(e.prior * m for e, m in zip(node.edges, self.middles(node), strict=True))
-        ends = [self.edge_q(node, e) for e in node.edges]
-        return [min(max(worth, lo[k] / self.scale - delta), hi[k] / self.scale + delta) for lo, hi in ends]
+        for edge in node.edges:
+            lo, hi = self.edge_q(node, edge)
+            doubt = self.options.doubt + c_doubt / sqrt(max(edge.n, 1))
+            found.append(min(max(worth, lo[k] / self.scale - doubt), hi[k] / self.scale + doubt))
+        return found
 
     def middles(self, node: Node) -> Values:
         """The middles of Q(e) for who moves, in units of S."""
@@ -573,7 +576,7 @@ class Twin:
         root, options = self.top, self.options
         if options.decision == "mirror":
             prior = [e.prior for e in root.edges]
-            q = self.doubted(root) if options.root_q == "nearest" else self.middles(root)
+            q = self.doubted(root, options.c_doubt) if options.root_q == "nearest" else self.middles(root)
             step = mirror_step(prior, q, options.root_step, options.root_temperature)
             return step, step
         counts = [e.n for e in root.edges]

@@ -29,7 +29,9 @@ def decide(options: Options, scale: float, visits: Ints, q_lo: Reals, q_hi: Real
     """The decision of a root with these actions; `scale` is S."""
     if options.decision == "mirror":
         middle = (q_lo + q_hi) / 2
-        q = middle if options.root_q == "middle" else value_within(prior, q_lo, q_hi, options.doubt * scale)
+        noise = options.c_doubt * scale / np.sqrt(np.maximum(visits, 1))
+        within = value_within(prior, q_lo - noise, q_hi + noise, options.doubt * scale)
+        q = middle if options.root_q == "middle" else within
         step = mirror_policy(prior, q / scale, options.root_step, options.root_temperature)
         return Decided(step, step)
     if options.decision == "lcb":

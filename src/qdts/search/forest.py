@@ -213,6 +213,9 @@ SCRATCH = tuple(FIELDS)[tuple(FIELDS).index("carried") :]
 """What is only used between two stops."""
 APART = ("registers", "state", "guide")
 """What lies outside of a slot's block."""
+TOGETHER = REGISTERS + 1
+"""Numbers of a slot's registers with the state of its random stream behind them: two whole lines, so that threads that
+run neighbouring slots never write to the same one."""
 LENGTHS = "CEWKBRDT"
 """The axes whose lengths kernels get to know, in the order of `Slot`."""
 
@@ -255,6 +258,13 @@ def width(game: Game) -> int:
     return max(game.max_branching, game.num_values, game.players)
 
 
+def aligned(size: int) -> Bytes:
+    """So many bytes, all zero, from the beginning of a line on."""
+    memory = np.zeros(size + LINE, np.int8)
+    start = -memory.ctypes.data % LINE
+    return memory[start : start + size]
+
+
 def allocate(game: Game, slots: int, nodes: int, edges: int, depth: int = 64, *, routes: bool = False) -> Forest:
     """Empty trees, with room for so many nodes, edges and stack entries in each slot, and for whole routes as items.
 
@@ -274,15 +284,13 @@ def allocate(game: Game, slots: int, nodes: int, edges: int, depth: int = 64, *,
             places[area] = slice(block, block + math.prod(shape) * kind.itemsize)
             block = -(-places[area].stop // LINE) * LINE
     block |= LINE  # an odd number of lines: the same place in two slots is not the same in the cache
-    memory = np.zeros(slots * block + LINE, np.int8)
-    start = -memory.ctypes.data % LINE
-    blocks = memory[start : start + slots * block].reshape(slots, block)
-    arrays: dict[str, NDArray[Any]] = {}
-    for area, (kind, shape) in areas.items():
-        if area in APART:
-            arrays[area] = np.zeros((slots, *shape), kind)
-        else:
-            arrays[area] = blocks[:, places[area]].view(kind).reshape(slots, *shape)
+    blocks = aligned(slots * block).reshape(slots, block)
+    arrays: dict[str, NDArray[Any]] = {"guide": np.zeros((slots, b))}
+    for area, place in places.items():
+        kind, shape = areas[area]
+        arrays[area] = blocks[:, place].view(kind).reshape(slots, *shape)
+    together = aligned(slots * TOGETHER * 8).view(np.int64).reshape(slots, TOGETHER)
+    arrays["registers"], arrays["state"] = together[:, :REGISTERS], together[:, REGISTERS:].view(np.uint64)
     addresses = [arrays[area].ctypes.data for area in AREAS]
     where = np.array([*addresses, *sizes, block, arrays["node"].itemsize], np.int64)
     fields = {f: arrays["node"][f] for f in NODE} | {f: arrays["edge"][f] for f in EDGE}
@@ -319,9 +327,8 @@ def slot_of(typing: Any, where: Any, s: Any, t: Any) -> Any:
         def part(area: str) -> Any:
             distance = by_slot[2 if area in SCRATCH else 1]
             if area in APART:
-                its_type, axis = FIELDS[area]
-                length = told[axis] if axis in LENGTHS else number(int(axis))
-                distance = builder.mul(builder.mul(arguments[1], length), number(its_type.bitwidth // 8))
+                length = told["B"] if area == "guide" else number(TOGETHER)
+                distance = builder.mul(builder.mul(arguments[1], length), number(8))
             return builder.gep(builder.inttoptr(told[area], address), [distance])
 
         strides = {"node": told["node bytes"], "edge": number(EDGE_TYPE.itemsize)}

@@ -85,6 +85,8 @@ class Options:
     """η_root: the mirror step of the root's decision."""
     root_q: RootQ = "nearest"
     """What the root's mirror step takes for Q: the middle, or the point of the interval nearest to the value of P."""
+    c_doubt: float = 0.0
+    """c_δ: what few visits add to the doubt of the root's mirror step, c_δ S / √N for each action."""
     root_temperature: float = 0.0
     """α_root: the pull towards the uniform magnet in the root's mirror step."""
     prior_temperature: float = 1.0
@@ -150,6 +152,7 @@ BOUNDS = {
     "fpu": NOT_NEGATIVE,
     "c_lcb": NOT_NEGATIVE,
     "root_step": NOT_NEGATIVE,
+    "c_doubt": NOT_NEGATIVE,
     "root_temperature": NOT_NEGATIVE,
     "prior_temperature": POSITIVE,
     "noise": SHARE,
@@ -163,7 +166,14 @@ SEARCHES: Mapping[str, Options] = {
     "a-ismcts": Options(eps_sample=0.0, eps_opponent=0.0, estimate="counts", decision="visits"),
     "qdts": Options(),
     "qdts-descent": Options(
-        eps_sample=0.05, eps_opponent=0.05, estimate="mirror", step=30.0, doubt=0.07, root_select="even", root_step=2.0
+        eps_sample=0.05,
+        eps_opponent=0.05,
+        estimate="mirror",
+        step=30.0,
+        doubt=0.07,
+        root_select="even",
+        root_step=2.0,
+        c_doubt=0.2,
     ),
     "qdts-backprop": Options(
         eps_opponent=0.0, estimate="mix", sample_q="running", opponent_q="expected", decision="lcb"

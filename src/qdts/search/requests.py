@@ -166,7 +166,7 @@ def is_answer(queries: Queries, answers: Answers, row: int) -> bool:
     return sound and np.isfinite(total) and (not asked or (least >= 0.0 and abs(total - 1.0) <= SUM_TOLERANCE))
 
 
-@kernel(int64(QueriesType, AnswersType, uint64[:, ::1]))
+@kernel(int64(QueriesType, AnswersType, uint64[:, :]))
 def accept(queries: Queries, answers: Answers, state: State) -> int:
     """Let the random streams of those who asked go on: ALL_WELL. Or nothing, and the first row that is no answer."""
     for row in range(len(queries.kind)):

@@ -48,9 +48,12 @@ from qdts.search.result import Result
 from qdts.search.roots import verified_roots, verify_root, verify_visits
 from qdts.search.settings import settings_of
 
-QUOTA = 256
-"""Visits that a slot makes between two looks at progress and Ctrl-C."""
-RANGES = 4
+QUOTA = 256, 1024
+"""Visits that a slot makes between two looks at progress and Ctrl-C, at least and at most: the more at a time, the more
+of its trees is still in the cache."""
+TURN = 1 << 16
+"""Visits that all slots make between two looks, within these bounds."""
+RANGES = 8
 """Ranges of slots for each thread: more than one, since slots differ in what they take, and threads in their speed."""
 NODES_A_VISIT = 8
 """Nodes that a slot gets room for beforehand for each visit: more than most searches make."""
@@ -91,6 +94,7 @@ class Searcher:
         self._number = evaluator.number if isinstance(evaluator, Compiled) else OUTSIDE
         self._outside = evaluator if isinstance(evaluator, BatchEvaluator) else OneByOne(game, evaluator)
         self._playout = evaluator.playout if isinstance(evaluator, Compiled) else no_playout()
+        self._quota = min(max(QUOTA[0], TURN // max(1, len(views))), QUOTA[1])
         self._reserves = first_nodes is None
         nodes = min(first_nodes or 1, options.max_nodes)
         self.forest = self._allocate(len(views), nodes, 3 * nodes + width(game))
@@ -167,7 +171,7 @@ class Searcher:
     def _advance(self, requests: Requests, first: int, last: int) -> int:
         count = advance(
             self.game.kernels, self._playout, self.game.rules, self.forest.where, self._settings, self._book,
-            self._number, first, last, QUOTA, requests.queries, requests.answers, first - requests.first,
+            self._number, first, last, self._quota, requests.queries, requests.answers, first - requests.first,
         )  # fmt: skip
         return int(count)
 
