@@ -102,6 +102,19 @@ def _histories(game: pyspiel.Game) -> list[pyspiel.State]:
     return states
 
 
+@pytest.mark.parametrize("spec", ["kuhn_poker", "tiny_hanabi", "dark_hex(board_size=2)"])
+def test_finished_games_are_open_and_titles_are_openspiels(spec: str) -> None:
+    game = load_game(f"openspiel:{spec}")
+    for state in _histories(find_openspiel(spec)):
+        world, who = game.initial(), max(0, state.current_player())
+        for action in state.history():
+            world = game.step(world, action)
+        if state.is_terminal():
+            assert all((game.view(world, player) == world).all() for player in range(game.players))
+        if not state.is_chance_node():
+            assert game.describe(game.view(world, who)) == state.information_state_string(who)
+
+
 def test_holes_stay_narrow() -> None:
     game = load_game("openspiel:leduc_poker")
     assert game.num_values == 16

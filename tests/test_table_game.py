@@ -68,9 +68,8 @@ def told_apart(found: list[Twin], player: int, between: bool) -> list[str]:
     texts = []
     for n, twin in enumerate(found):
         who = mover(twin.state)
-        turn = "own" if who == player else "over" if who == TERMINAL else "waits"
         sees = twin.state.information_state_string(player) if between or who == player else ""
-        texts.append(repr((own_past(found, n, player), turn, sees)))
+        texts.append(f"over: {n}" if who == TERMINAL else repr((own_past(found, n, player), who == player, sees)))
     return texts
 
 

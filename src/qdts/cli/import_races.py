@@ -1,7 +1,8 @@
 """Rows of `qdts bench games` about imports: an OpenSpiel game as a table, beside OpenSpiel's own enumeration of it.
 
 That is `get_all_states` of OpenSpiel's Python algorithms, which gives a dictionary of all states by history (none of
-its C++ functions that Python can call does so). An import reads every player's information states besides.
+its C++ functions that Python can call does so). An import reads every player's information states besides, until the
+game is over.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """What a player can tell apart: classes of histories, from what he sees at each of them.
 
     past(h)    what he did last before h and the class at which he did it, if anything
-    class(h)   the number of (past(h), whose turn it is to him, what he sees at h), in the order of discovery
+    class(h)   the number of (past(h), whether it is his turn, what he sees at h), in the order of discovery
 
-So two histories of one class have the same own turns, seen alike and answered alike, behind them.
+So two histories of one class have the same own turns, seen alike and answered alike, behind them. A finished game is
+laid open: each is a class of its own.
 """
 
 from __future__ import annotations
@@ -17,8 +18,6 @@ from qdts.kernels import Ints, kernel
 
 NONE = -1
 """No class before the first."""
-OWN_TURN, OVER, WAITING = range(3)
-"""Whose turn it is, as far as every player knows."""
 
 
 @kernel()
@@ -32,9 +31,9 @@ def same_key(key: Ints, one: int, other: int) -> bool:
 
 @kernel(int64[::1](int64[::1], int64[::1], int64[::1], int64[::1], int64))
 def tell_apart(parent: Ints, action: Ints, mover: Ints, seen: Ints, player: int) -> Ints:
-    """The player's class of every history, given by number what he sees there; parents come first."""
+    """The player's class of every history, given by number what he sees there until it is over; parents first."""
     histories = len(parent)
-    key = np.empty((histories, 4), np.int64)  # of each history: its past (class, action), turn, and what he sees
+    key = np.empty((histories, 4), np.int64)  # of each history: its past (class, action), his turn, and what he sees
     example, classes = np.empty(histories, np.int64), np.empty(histories, np.int64)
     size = 16
     while size < 2 * histories:
@@ -42,6 +41,10 @@ def tell_apart(parent: Ints, action: Ints, mover: Ints, seen: Ints, player: int)
     table = np.full(size, NONE, np.int64)
     count = 0
     for h in range(histories):
+        if mover[h] == TERMINAL:
+            classes[h] = count
+            count += 1
+            continue
         before = parent[h]
         if before < 0:
             key[h, 0] = key[h, 1] = NONE
@@ -49,7 +52,7 @@ def tell_apart(parent: Ints, action: Ints, mover: Ints, seen: Ints, player: int)
             key[h, 0], key[h, 1] = classes[before], action[h]
         else:
             key[h, 0], key[h, 1] = key[before, 0], key[before, 1]
-        key[h, 2] = OWN_TURN if mover[h] == player else OVER if mover[h] == TERMINAL else WAITING
+        key[h, 2] = mover[h] == player
         key[h, 3] = seen[h]
         place = np.uint64(0)
         for i in range(4):

@@ -3,13 +3,15 @@
 Simultaneous moves are taken in turns by OpenSpiel's own conversion. A player's view is what he did and knew at his own
 turns before, and OpenSpiel's information state of him now: in other words, histories are one class to a player if he
 had the same information states at his own turns, took the same actions there, and has the same information state now
-(and knows whether he is to move, and whether the game is over). Should the information states between his turns show
-what they later forget, they are left out, and he learns nothing before he moves again.
+(and knows whether he is to move). Should the information states between his turns show what they later forget, they are
+left out, and he learns nothing before he moves again. When the game is over nobody has a decision left, and all is laid
+open: every player sees the whole history, and OpenSpiel is not asked what it would show him.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import itertools
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -66,7 +68,7 @@ def import_game(spec: str, *, limit: int = LIMIT, report: Report | None = None) 
         parameters=dict(theirs.get_parameters()),
         action_name=lambda action: walk.action_names.get(action, str(action)),
         outcome_name=lambda outcome: walk.outcome_names.get(outcome, str(outcome)),
-        title=lambda player, number: walk.strings[walk.shown[player][number]],
+        title=walk.title,
     )
 
 
@@ -93,28 +95,27 @@ class _Walk:
         self.spec, self.theirs, self.players = spec, theirs, theirs.num_players()
         self.mover: list[int] = []
         self.action = [-1]
-        self.seen: list[int] = []  # every player's information state at each history, by number
+        self.seen: list[int] = []  # every player's information state at each unfinished history, by number
         self.utility: list[float] = []  # returns of those that are finished
         self.count: list[int] = []  # children of those that are not, as the walk takes them from its stack
         self.chances: list[float] = []  # of chance's outcomes, in the same order
-        numbers: dict[str, int] = {}
+        self.numbers: dict[str, int] = defaultdict(itertools.count().__next__)  # of information states
         with uncollected():
-            self._walk(theirs.new_initial_state(), numbers, limit, report)
-        self.strings = list(numbers)
-        self.table, self.shown = self._table()
+            self._walk(theirs.new_initial_state(), limit, report)
+        self.table = self._table()
 
-    def _walk(self, state: Any, numbers: dict[str, int], limit: int, report: Report | None) -> None:
+    def _walk(self, state: Any, limit: int, report: Report | None) -> None:
         """Write down every history from the start on.
 
         OpenSpiel's calls are nearly all of the time that it takes, so none is made twice, and the last child of a state
         is that state moved on, without a copy.
         """
         child, move_on, current_player, information_state, legal_actions, returns = _calls()
-        mover, seen, utility, seats = self.mover, self.seen, self.utility, tuple(range(self.players))
-        number = numbers.setdefault
+        mover, seen, utility, numbers = self.mover, self.seen, self.utility, self.numbers
+        seats = tuple(range(self.players))
         stack = [(state, current_player(state))]
         mover.append(stack[0][1])
-        seen.extend(number(information_state(state, player), len(numbers)) for player in seats)
+        seen.extend(numbers[information_state(state, player)] for player in seats)
         pause = 0
         while stack:
             state, who = stack.pop()
@@ -136,11 +137,11 @@ class _Walk:
                     met = child(state, action)
                 who = current_player(met)
                 mover.append(who)
-                for player in seats:
-                    seen.append(number(information_state(met, player), len(numbers)))
                 if who == THEIR_TERMINAL:
                     utility += returns(met)
                 else:
+                    for player in seats:
+                        seen.append(numbers[information_state(met, player)])
                     stack.append((met, who))
 
     def _pause(self, children: int, limit: int, report: Report | None) -> int:
@@ -154,8 +155,8 @@ class _Walk:
             report(histories)
         return min(limit, histories + children + 4096)
 
-    def _table(self) -> tuple[Table, list[Ints]]:
-        """The arrays, and for each player which information state each of his classes shows."""
+    def _table(self) -> Table:
+        """The arrays."""
         mover, action, count = (np.fromiter(x, np.int64, len(x)) for x in (self.mover, self.action, self.count))
         mover[mover == THEIR_TERMINAL] = TERMINAL
         inner, level = _replay(mover, count)
@@ -163,18 +164,15 @@ class _Walk:
         utility = np.zeros((len(mover), self.players))
         children[inner] = count
         probability[1:][np.repeat(mover[inner] == CHANCE, count)] = self.chances
-        utility[mover == TERMINAL] = np.fromiter(self.utility, np.float64, len(self.utility)).reshape(-1, self.players)
-        seen = np.fromiter(self.seen, np.int64, len(self.seen)).reshape(-1, self.players)[level]
+        over = mover == TERMINAL
+        utility[over] = np.fromiter(self.utility, np.float64, len(self.utility)).reshape(-1, self.players)
+        seen = np.full((self.players, len(mover)), -1)
+        seen[:, ~over] = np.fromiter(self.seen, np.int64, len(self.seen)).reshape(-1, self.players).T
         mover, action, children = mover[level], action[level], children[level]
         parent = np.r_[-1, np.repeat(np.arange(len(mover)), children)]
         first = np.where(children > 0, np.cumsum(children) - children + 1, -1)
-        classes, shown = [], []
-        for player in range(self.players):
-            found = self._classes(parent, action, mover, np.ascontiguousarray(seen[:, player]), player)
-            classes.append(found)
-            shown.append(seen[examples(found), player])
-        table = Table(parent, mover, first, children, action, probability[level], utility[level], np.stack(classes))
-        return table, shown
+        classes = [self._classes(parent, action, mover, s[level], p) for p, s in enumerate(seen)]
+        return Table(parent, mover, first, children, action, probability[level], utility[level], np.stack(classes))
 
     def _classes(self, parent: Ints, action: Ints, mover: Ints, seen: Ints, player: int) -> Ints:
         """The player's class of each node; without what he sees between his turns, if he forgets that again."""
@@ -182,16 +180,25 @@ class _Walk:
         classes = tell_apart(parent, action, mover, seen, player)
         if not tell_the_past(parent, classes):
             classes = tell_apart(parent, action, mover, np.where(own, seen, -1), player)
-        last = np.zeros(len(self.strings), np.int64)
+        last = np.zeros(len(self.numbers), np.int64)
         last[seen[own]] = classes[own]
-        forgets = own & (last[seen] != classes)
-        if forgets.any():
-            state = self.strings[seen[np.argmax(forgets)]]
+        forgotten = seen[own][last[seen[own]] != classes[own]]
+        if len(forgotten):
+            state = list(self.numbers)[forgotten[0]]
             raise InputError(
                 f"{self.spec} can't be imported: player {player} forgets what he knew or did before "
                 f"(imperfect recall) at '{' '.join(state.split())}'"
             )
         return classes
+
+    def title(self, player: int, number: int) -> str:
+        """What OpenSpiel shows a player at the first history of one of his classes."""
+        return str(self._state(self._first[player][number]).information_state_string(player))
+
+    @cached_property
+    def _first(self) -> list[NDArray[np.intp]]:
+        """The first history of each class of each player."""
+        return [examples(classes) for classes in self.table.classes]
 
     @cached_property
     def action_names(self) -> dict[int, str]:
@@ -210,12 +217,17 @@ class _Walk:
         actions, nodes = np.unique(table.action[steps], return_index=True)
         names = {}
         for action, node in zip(actions.tolist(), np.flatnonzero(steps)[nodes], strict=True):
-            state = self.theirs.new_initial_state()
-            for before in table.path(table.parent[node]):
-                state.apply_action(before)
+            state = self._state(table.parent[node])
             names[action] = state.action_to_string(state.current_player(), action)
         times = Counter(name.lower() for name in names.values())
         return {a: name if times[name.lower()] == 1 else f"{name} ({a})" for a, name in names.items()}
+
+    def _state(self, node: int) -> Any:
+        """The state of a history."""
+        state = self.theirs.new_initial_state()
+        for action in self.table.path(node):
+            state.apply_action(action)
+        return state
 
 
 def _calls() -> list[Callable[..., Any]]:

@@ -306,7 +306,7 @@ def build_table_game(
         name=name,
         parameters=parameters,
         spec=spec,
-        version=2,
+        version=3,
         players=players,
         rules=_pack(table, digits, reach),
         kernels=compile_rules(globals()),
