@@ -62,7 +62,7 @@ def _carried(policy: Policy, paths: dict[tuple[int, ...], int], slot: NDArray[np
     return moved
 
 
-@pytest.mark.parametrize("spec", [*OURS, *THEIRS])
+@pytest.mark.parametrize("spec", [*OURS, *THEIRS, "nim(pile_sizes=2;2)"])
 def test_imports_keep_the_laws(spec: str) -> None:
     assert check_game(load_game(f"openspiel:{spec}"), limit=20_000).mode == "enumerated"
 

@@ -29,6 +29,8 @@ from qdts.kernels import Ints, kernel, uncollected
 
 PREFIX = "openspiel:"
 INSTALL = "pip install open_spiel"
+NOTHING_SEEN = "nothing yet"
+"""The title of an empty information state, such as that of a game that hides nothing at its start."""
 LIMIT = 1_000_000
 """Histories above which an import is refused."""
 
@@ -192,8 +194,8 @@ class _Walk:
         return classes
 
     def title(self, player: int, number: int) -> str:
-        """What OpenSpiel shows a player at the first history of one of his classes."""
-        return str(self._state(self._first[player][number]).information_state_string(player))
+        """What OpenSpiel shows a player at the first history of one of his classes; some words if that is nothing."""
+        return self._state(self._first[player][number]).information_state_string(player) or NOTHING_SEEN
 
     @cached_property
     def _first(self) -> list[NDArray[np.intp]]:
