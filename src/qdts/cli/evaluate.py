@@ -54,7 +54,7 @@ def evaluate(
     checkpoints: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Of a run: so many of its checkpoints, spread evenly by powers, not the last one.",
+            min=1, help="Of a run: so many of its checkpoints, spread evenly by powers, in the place of the last.",
             show_default=False,
         ),
     ] = None,

@@ -28,10 +28,10 @@ def value_within(prior: Reals, q_lo: Reals, q_hi: Reals, doubt: float) -> Reals:
 def decide(options: Options, scale: float, visits: Ints, q_lo: Reals, q_hi: Reals, prior: Reals) -> Decided:
     """The decision of a root with these actions; `scale` is S."""
     if options.decision == "mirror":
-        middle = (q_lo + q_hi) / 2
-        noise = options.c_doubt * scale / np.sqrt(np.maximum(visits, 1))
-        within = value_within(prior, q_lo - noise, q_hi + noise, options.doubt * scale)
-        q = middle if options.root_q == "middle" else within
+        q = (q_lo + q_hi) / 2
+        if options.root_q == "nearest":
+            noise = options.c_doubt * scale / np.sqrt(np.maximum(visits, 1))
+            q = value_within(prior, q_lo - noise, q_hi + noise, options.doubt * scale)
         step = mirror_policy(prior, q / scale, options.root_step, options.root_temperature)
         return Decided(step, step)
     if options.decision == "lcb":
