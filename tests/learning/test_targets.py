@@ -17,7 +17,6 @@ from qdts.learning.selfplay import play_games
 from qdts.learning.targets import (
     OUTCOME,
     ValueTarget,
-    belief_rows,
     following,
     policy_rows,
     residual_variance,

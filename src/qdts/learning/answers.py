@@ -18,9 +18,10 @@ from qdts.search.requests import empty_answers
 
 def network_of(learner: Learner, config: Config, *, average: bool = False) -> Network:
     """The newest models, or those with averaged weights, as an evaluator that has seen nothing yet."""
-    belief = None if config.belief.source == "exact" else learner.belief  # which was never taught
+    belief = learner.average_belief if average and config.belief.source == "sampled" else learner.belief
     return Network(
-        learner.game, learner.average if average else learner.model, belief,
+        learner.game, learner.average if average else learner.model,
+        None if config.belief.source == "exact" else belief,  # which was never taught
         batch=config.play.batch, cache=config.play.cache, device=str(learner.device),
     )  # fmt: skip
 

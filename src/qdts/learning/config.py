@@ -103,11 +103,19 @@ class BeliefSettings:
     Bayes' rule."""
     games: int = 5000
     """Games that are sampled."""
+    explore: float = 0.5
+    """The share of all players' moves in these games that is drawn evenly, which the rows are corrected for; 0: only
+    the exploring seat's, as in self-play, and its rows alone."""
+    power: float = 0.5
+    """What was met n times weighs n to this power."""
     steps: int = 40
     """A generation."""
     rate: float = 1e-3
     rate_last: float = 1e-4
     """Learning rate at the beginning and the end of the run."""
+    average_games: int = 100_000
+    average_steps: int = 400
+    """The most games that H̄, the H of the averaged P, is taught on for a checkpoint that is kept, and steps."""
 
 
 @dataclass(frozen=True)
@@ -188,9 +196,13 @@ BOUNDS: Mapping[str, tuple[float, float, str]] = {
     "value.weight": NOT_NEGATIVE,
     "value.child_weight": NOT_NEGATIVE,
     "belief.games": COUNT,
+    "belief.explore": (0.0, 0.99, "a number from 0 to 0.99"),
+    "belief.power": SHARE,
     "belief.steps": COUNT,
     "belief.rate": POSITIVE,
     "belief.rate_last": POSITIVE,
+    "belief.average_games": COUNT,
+    "belief.average_steps": COUNT,
     "fit.steps": COUNT,
     "fit.rows": COUNT,
     "fit.rate": POSITIVE,

@@ -8,12 +8,12 @@ import numpy as np
 
 from qdts.games.game import Game
 from qdts.learning.answers import values_at
+from qdts.learning.beliefs import BeliefRows
 from qdts.learning.clock import Timed
 from qdts.learning.config import Config
 from qdts.learning.nodes import children, queries_of
 from qdts.learning.targets import (
     OUTCOME,
-    BeliefRows,
     ValueRows,
     ValueTarget,
 )
@@ -44,10 +44,9 @@ def all_values(lessons: Sequence[ValueLesson]) -> ValueLesson:
     return whole._replace(taught=whole.taught * newest)
 
 
-def belief_lesson(game: Game, rows: BeliefRows) -> PolicyLesson:
+def belief_lesson(game: Game, rows: BeliefRows, power: float = 1.0) -> PolicyLesson:
     """Targets of H: how often each value was the true one."""
     queries = queries_of(game, rows.nodes)
-    count = rows.counts.sum(1)
-    target = np.take_along_axis(rows.counts, queries.choices, 1) / count[:, None]
+    target = np.take_along_axis(rows.counts, queries.choices, 1) / rows.counts.sum(1)[:, None]
     target[np.arange(target.shape[1]) >= queries.degree[:, None]] = 0.0
-    return PolicyLesson(queries, target, count)
+    return PolicyLesson(queries, target, rows.weight(power))

@@ -16,7 +16,7 @@ from qdts.learning.config import preset, read_settings
 from qdts.learning.decisions import options_at
 from qdts.learning.measure import Measured, is_measurable, measure, measure_search
 from qdts.learning.report import write_report
-from qdts.learning.run import Metrics, Run, create_run, open_run, verify_budget, write_config
+from qdts.learning.run import Metrics, Run, create_run, is_kept, kept_before, open_run, verify_budget, write_config
 from qdts.learning.trainer import Trainer
 from qdts.nets.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from qdts.nets.learner import use_threads
@@ -172,7 +172,15 @@ def _learn(run: Run, trainer: Trainer, last: int, metrics: Metrics, measurable: 
         began = time.perf_counter()
         residual = trainer.take_in(record)
         losses = trainer.learn(record, progress, watch.doing)
+        since = generation - kept_before(generation)
+        if is_kept(generation):
+            trainer.learn_average_belief(generation, since, watch.doing)
         spent += time.perf_counter() - began
+        over = _progress(run, generation + 1, spent) >= 1.0
+        if over and not is_kept(generation):
+            began = time.perf_counter()
+            trainer.learn_average_belief(generation, since, watch.doing)
+            spent += time.perf_counter() - began
         games += len(record)
         metrics = {
             "generation": generation,
@@ -182,7 +190,6 @@ def _learn(run: Run, trainer: Trainer, last: int, metrics: Metrics, measurable: 
             **losses,
             "value_residual": residual,
         }
-        over = _progress(run, generation + 1, spent) >= 1.0
         if measurable and (over or is_due(generation)):
             watch.doing("measuring", 0.0)
             metrics |= _measured(trainer)

@@ -134,6 +134,11 @@ def is_kept(generation: int) -> bool:
     return odd in (1, 3)
 
 
+def kept_before(generation: int) -> int:
+    """The last generation before this one whose checkpoint stays; 0 before the first."""
+    return next((n for n in range(generation - 1, 0, -1) if is_kept(n)), 0)
+
+
 def verify_budget(minutes: float | None, generations: int | None) -> None:
     """Raise an InputError unless one of the two is given, and possible."""
     if (minutes is None) == (generations is None):

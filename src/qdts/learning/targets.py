@@ -1,4 +1,4 @@
-"""What networks are taught from records: rows of nodes with targets for P, V, V_c and H.
+"""What networks are taught from records: rows of nodes with targets for P, V and V_c.
 
 For an owner i and a played game let F(t) be what follows at step t, from the end (Learning, *Targets*):
 
@@ -23,7 +23,6 @@ from qdts.games.interface import NO_HOLE
 from qdts.kernels import Ints, Reals
 from qdts.learning.nodes import Flags, Nodes, arrive, distinct, joined, reveals_nothing, sample_chain
 from qdts.learning.record import NO_SEARCH, Record
-from qdts.search.evaluator import NOTHING
 
 
 @dataclass(frozen=True)
@@ -57,13 +56,6 @@ class PolicyRows(NamedTuple):
     offset: Ints  # [N + 1]
     target: Reals  # [A]
     weight: Reals  # [N]
-
-
-class BeliefRows(NamedTuple):
-    """SAMPLE nodes with how often each value of the hole was the true one."""
-
-    nodes: Nodes  # [N]
-    counts: Reals  # [N, X] by the value's number
 
 
 def root_values(record: Record) -> Reals:
@@ -174,11 +166,8 @@ def policy_rows(record: Record, *, played: bool = False, power: float = 1.0) -> 
     A view that was met n times weighs n to the `power`; nothing, if its action was never played but to explore.
     """
     steps = np.flatnonzero(record.search != NO_SEARCH)
-    search = record.search[steps].astype(np.int64)
-    count = np.bincount(search, minlength=len(record.offset) - 1).astype(np.float64)
-    _, first = np.unique(search, return_index=True)
-    at = steps[first]
-    nodes = arrive(record.game, record.worlds[at], record.mover[at].astype(np.int64))
+    count = np.bincount(record.search[steps], minlength=len(record.offset) - 1).astype(np.float64)
+    nodes = searched_nodes(record, steps)
     target = record.target.astype(np.float64)
     if played:
         target, count = _played(record, nodes, steps[record.explored[steps] == 0])
@@ -187,31 +176,25 @@ def policy_rows(record: Record, *, played: bool = False, power: float = 1.0) -> 
 
 def _played(record: Record, nodes: Nodes, steps: Ints) -> tuple[Reals, Reals]:
     """Which share of moves each action was where nobody explored, and how many moves these were."""
-    legal = batch.choices(record.game, nodes.vector, np.zeros(len(nodes.kind), np.int64))
-    search = record.search[steps].astype(np.int64)
-    place = np.full((len(nodes.kind), record.game.num_actions), -1)
-    place[legal.source, legal.number] = np.arange(len(legal.number))
-    times = np.bincount(place[search, record.action[steps]], minlength=len(legal.number)).astype(np.float64)
+    times = np.bincount(entries(record, nodes, steps), minlength=len(record.target)).astype(np.float64)
     total = np.add.reduceat(times, record.offset[:-1])
     share = times / np.repeat(np.maximum(total, 1.0), np.diff(record.offset))
     return share, total
 
 
-def belief_rows(record: Record) -> BeliefRows:
-    """The SAMPLE nodes at the exploring seats' own views, with the true values of their holes.
+def searched_nodes(record: Record, steps: Ints) -> Nodes:
+    """The views of all searches, by the steps that they decided."""
+    _, first = np.unique(record.search[steps], return_index=True)
+    at = steps[first]
+    return arrive(record.game, record.worlds[at], record.mover[at].astype(np.int64))
 
-    What a player does himself tells him nothing of what is hidden, so what he believes follows from the others' play;
-    the views of the others would be biased by his exploring. Where nobody explores, every seat's views count.
-    """
-    game = record.game
-    who = np.repeat(record.explorer, np.diff(record.first))
-    steps = np.flatnonzero((record.mover >= 0) & ((who == record.mover) | (who < 0)))
-    chain, _, true = decided_chain(game, record, record.worlds, steps)
-    chain = chain._replace(pending=np.full(len(chain.kind), NOTHING, np.int64))
-    least, which = distinct(chain)
-    counts = np.zeros((len(least.kind), game.num_values))
-    np.add.at(counts, (which, true), 1.0)
-    return BeliefRows(least, counts)
+
+def entries(record: Record, nodes: Nodes, steps: Ints) -> Ints:
+    """For some moves which of all roots' actions each of them is; `nodes` are the views of all searches."""
+    legal = batch.choices(record.game, nodes.vector, np.zeros(len(nodes.kind), np.int64))
+    place = np.full((len(nodes.kind), record.game.num_actions), -1)
+    place[legal.source, legal.number] = np.arange(len(legal.number))
+    return place[record.search[steps].astype(np.int64), record.action[steps]]
 
 
 def residual_variance(rows: ValueRows, value: Reals, scale: float) -> float:

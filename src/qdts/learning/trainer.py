@@ -10,6 +10,7 @@ import numpy as np
 from qdts.games.game import Game
 from qdts.kernels import Ints
 from qdts.learning.answers import network_of, values_at
+from qdts.learning.beliefs import belief_rows
 from qdts.learning.clock import Clock, Timed
 from qdts.learning.config import Config, changed
 from qdts.learning.decisions import Magnet, by_policy, by_search, options_at
@@ -18,12 +19,13 @@ from qdts.learning.nodes import queries_of
 from qdts.learning.record import Record
 from qdts.learning.schedule import at
 from qdts.learning.selfplay import Decisions, play_games
-from qdts.learning.targets import OUTCOME, belief_rows, policy_rows, residual_variance, value_rows
+from qdts.learning.targets import OUTCOME, policy_rows, residual_variance, value_rows
+from qdts.nets.evaluator import Network
 from qdts.nets.learner import Learner
 from qdts.nets.lessons import PolicyLesson, ValueLesson, joined, padded
 from qdts.search.settings import scale_of
 
-SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING = range(4)
+SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING, AVERAGE_SAMPLING, AVERAGE_FITTING = range(6)
 """What a stream of random numbers is for."""
 Report = Callable[[str, float], None]
 """Hears what is being done, and which share of it is done."""
@@ -140,14 +142,10 @@ class Trainer:
         """Teach H on games sampled from the new P alone, or on all records of the window."""
         config, generation = self.config, record.generation
         if config.belief.source == "sampled":
-            network = network_of(self.learner, config)
             stream = stream_of(self.seed, generation, SAMPLING)
-            games = play_games(
-                self.game, by_policy(self.game, network), config.belief.games, config.play.explore, stream, generation
-            )
-            lesson = belief_lesson(self.game, belief_rows(games))
+            lesson = self._sampled(network_of(self.learner, config), config.belief.games, stream)
         else:
-            lesson = joined([belief_lesson(self.game, belief_rows(old)) for old in self.records])
+            lesson = joined([belief_lesson(self.game, belief_rows(old), config.belief.power) for old in self.records])
         began = time.perf_counter()
         loss = self.learner.fit_belief(
             lesson, steps=config.belief.steps, rows=config.fit.rows,
@@ -156,6 +154,35 @@ class Trainer:
         )  # fmt: skip
         self.clock.lap("training", began)
         return loss
+
+    def learn_average_belief(self, generation: int, since: int, report: Report | None = None) -> None:
+        """Teach H̄ on games sampled from the averaged P: as much as H in the generations since the last time, at most.
+
+        Only where H learns from sampled games.
+        """
+        config = self.config
+        if not self.game.hidden or config.belief.source != "sampled":
+            return
+        if report is not None:
+            report("fitting H of the average", 0.0)
+        network = network_of(self.learner, config, average=True)
+        games = min(config.belief.average_games, since * config.belief.games)
+        lesson = self._sampled(network, games, stream_of(self.seed, generation, AVERAGE_SAMPLING))
+        began = time.perf_counter()
+        self.learner.fit_average_belief(
+            lesson, steps=min(config.belief.average_steps, since * config.belief.steps), rows=config.fit.rows,
+            rates=(config.belief.rate, config.belief.rate_last),
+            stream=stream_of(self.seed, generation, AVERAGE_FITTING),
+        )  # fmt: skip
+        self.clock.lap("training", began)
+
+    def _sampled(self, network: Network, games: int, stream: np.random.Generator) -> PolicyLesson:
+        """A lesson of H from games that are drawn from P, without search."""
+        config, policy = self.config.belief, by_policy(self.game, network)
+        everybody = config.explore > 0.0
+        explore = config.explore if everybody else self.config.play.explore
+        played = play_games(self.game, policy, games, explore, stream, everybody=everybody)
+        return belief_lesson(self.game, belief_rows(played, explore), config.power)
 
 
 def stream_of(seed: int, generation: int, purpose: int) -> np.random.Generator:

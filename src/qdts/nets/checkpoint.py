@@ -6,6 +6,7 @@ It is a safetensors file, which holds tensors and text and nothing that could ru
     model.…             the model of P, V and V_c, as its `state_dict` names them
     average.…           the moving average of it
     belief.…            the model of H
+    average_belief.…    that of H̄, for the moving average
     optimizer.…         whatever a learner needs to go on
     metadata "qdts"     JSON: {"format": "qdts-checkpoint", "format_version": 1, "game": the game's name with
                         parameters, "game_version": int, "generation": int, "config": {…}, "metrics": {…},

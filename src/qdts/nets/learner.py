@@ -1,4 +1,4 @@
-"""The models of a game while they learn: weights, their slow average, and the state of the optimiser.
+"""The models of a game while they learn: weights, their slow average with an H of its own, and the optimiser's state.
 
     loss of P and H     − Σ target(a) · log P(a), over what is possible
     loss of V and V_c   (target − V)² / the variance of V's targets
@@ -23,7 +23,7 @@ from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
 from qdts.nets.checkpoint import load_into
 from qdts.nets.lessons import PolicyLesson, ValueLesson, as_numbers, child_columns, in_seats, offered
-from qdts.nets.model import Model, find_device, make_models
+from qdts.nets.model import Belief, Model, find_device, make_models
 from qdts.nets.rows import encode
 from qdts.nets.trunk import Towers
 from qdts.search.evaluator import Queries
@@ -51,6 +51,8 @@ class Learner:
         self.shape = self.model.shape
         self.device = find_device(device)
         self.average = copy.deepcopy(self.model)
+        self.average_belief = copy.deepcopy(self.belief)
+        """H̄: what the averaged P makes one believe."""
         self.gamma = average
         self.updates = 0
         """How often the average was updated."""
@@ -83,18 +85,33 @@ class Learner:
         self, lesson: PolicyLesson, *, steps: int, rows: int, rate: float, stream: np.random.Generator
     ) -> float:
         """The same for H; the mean loss."""
+        return self._fit_belief(self.belief, self._adams["belief"], lesson, np.full(steps, rate), rows, stream)
+
+    def fit_average_belief(
+        self, lesson: PolicyLesson, *, steps: int, rows: int, rates: tuple[float, float], stream: np.random.Generator
+    ) -> float:
+        """Teach H̄ from the weights that H has; the rate goes from the first to the last of two. The mean loss."""
+        self.average_belief.load_state_dict(self.belief.state_dict())
+        adam = _adam(self.average_belief)
+        return self._fit_belief(self.average_belief, adam, lesson, np.geomspace(*rates, steps), rows, stream)
+
+    def _fit_belief(
+        self, belief: Belief, adam: torch.optim.Adam, lesson: PolicyLesson, rates: Reals, rows: int,
+        stream: np.random.Generator,
+    ) -> float:  # fmt: skip
+        """A step for each rate."""
         if not len(lesson.weight):
             return 0.0
-        taught, adam, total = _Policy(self, lesson, weighted=True), self._adams["belief"], 0.0
-        for group in adam.param_groups:
-            group["lr"] = rate
+        taught, total = _Policy(self, lesson, weighted=True), 0.0
         inputs = torch.zeros((rows, self.shape.belief_inputs))
-        for chosen in _drawn(lesson.weight, steps, rows, stream):
+        for rate, chosen in zip(rates, _drawn(lesson.weight, len(rates), rows, stream), strict=True):
+            for group in adam.param_groups:
+                group["lr"] = float(rate)
             self._encode(lesson.queries, chosen, torch.zeros((rows, self.shape.inputs)), inputs)
-            loss = taught.loss(self.belief(inputs.to(self.device)), chosen)
-            _step(adam, self.belief, loss)
+            loss = taught.loss(belief(inputs.to(self.device)), chosen)
+            _step(adam, belief, loss)
             total += loss.item()
-        return total / max(steps, 1)
+        return total / max(len(rates), 1)
 
     def _encode(self, queries: Queries, rows: Ints, inputs: Tensor, beliefs: Tensor | None = None) -> None:
         spare = torch.zeros((len(rows), self.shape.belief_inputs)) if beliefs is None else beliefs
@@ -148,7 +165,12 @@ class Learner:
         self.updates = int(updates)
 
     def _modules(self) -> dict[str, nn.Module]:
-        return {"model": self.model, "average": self.average, "belief": self.belief}
+        return {
+            "model": self.model,
+            "average": self.average,
+            "belief": self.belief,
+            "average_belief": self.average_belief,
+        }
 
 
 def use_threads(threads: int) -> None:

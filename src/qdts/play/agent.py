@@ -196,12 +196,16 @@ def _checkpoint_of(run: Run, generation: int | None) -> Path:
 
 
 def _network(checkpoint: Checkpoint, file: Path, weights: str, device: str) -> Network:
-    """The networks of a checkpoint; `weights` is the group of those of P, V and V_c. A run by Bayes' rule has no H."""
+    """The networks of a checkpoint; `weights` is the group of those of P, V and V_c. A run by Bayes' rule has no H.
+
+    The average has an H of its own where H learns from sampled games.
+    """
     config, game = _config_of(checkpoint, file), checkpoint.game
     net = config.net
     model, belief = make_models(game, width=net.width, layers=net.layers, trunk=net.trunk, towers=net.towers)
     load_into(model, checkpoint.part(weights), f"the group '{weights}' of '{file}'")
-    load_into(belief, checkpoint.part("belief"), f"the group 'belief' of '{file}'")
+    beliefs = "average_belief" if weights == "average" and config.belief.source == "sampled" else "belief"
+    load_into(belief, checkpoint.part(beliefs), f"the group '{beliefs}' of '{file}'")
     return Network(
         game, model, None if config.belief.source == "exact" else belief,
         batch=config.play.batch, cache=config.play.cache, device=device,
