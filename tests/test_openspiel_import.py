@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from open_spiel.python.algorithms import exploitability
 
 from qdts import InputError, Policy, expected_values, load_game, nash_conv, solve, uniform_policy
-from qdts.games.openspiel import find_openspiel, import_game
-from qdts.kernels import Reals
+from qdts.games.game import Game
+from qdts.games.interface import TERMINAL, UNKNOWN
+from qdts.games.openspiel import NOTHING_SEEN, find_openspiel, import_game
+from qdts.kernels import Ints, Reals
 from qdts.solving.openspiel import from_openspiel, to_openspiel
 from qdts.solving.policy import game_tree, policy_on
 from qdts.testing import check_game
@@ -88,9 +90,17 @@ def test_imports_are_solved_like_other_games() -> None:
     assert solve(hanabi, "cfr+", 500).nash_conv < nash_conv(hanabi, uniform_policy(hanabi)) / 10
 
 
-def test_perfect_information_hides_nothing() -> None:
-    game = load_game("openspiel:nim(pile_sizes=2;2)")
+@pytest.mark.parametrize("spec", ["mnk(m=2,n=3,k=3)", "nim(pile_sizes=1;2)", "misere(game=nim(pile_sizes=2;2))"])
+def test_perfect_information_hides_nothing_to_the_end(spec: str) -> None:
+    game = load_game(f"openspiel:{spec}")
     assert not game.hidden
+    for state in _histories(pyspiel.load_game(spec)):
+        world = _world(game, state)
+        assert all((game.view(world, player) == world).all() for player in range(game.players))
+
+
+def test_perfect_information_is_solved_as_such() -> None:
+    game = load_game("openspiel:nim(pile_sizes=2;2)")
     assert game_tree(game).num_histories == sum(1 for _ in _histories(pyspiel.load_game("nim(pile_sizes=2;2)")))
     assert solve(game, "alpha-beta").value == solve(game, "min-max").value
 
@@ -102,17 +112,58 @@ def _histories(game: pyspiel.Game) -> list[pyspiel.State]:
     return states
 
 
-@pytest.mark.parametrize("spec", ["kuhn_poker", "tiny_hanabi", "dark_hex(board_size=2)"])
-def test_finished_games_are_open_and_titles_are_openspiels(spec: str) -> None:
+def _world(game: Game, state: pyspiel.State) -> Ints:
+    """The same history in our game."""
+    world = game.initial()
+    for action in state.history():
+        world = game.step(world, action)
+    return world
+
+
+@pytest.mark.parametrize(("spec", "folded"), [("kuhn_poker", [1, 0]), ("leduc_poker", [0])])
+def test_a_folded_game_keeps_both_cards(spec: str, folded: list[int]) -> None:
+    """Neither who folded nor who won can tell apart what differs in the other's card alone."""
+    game = load_game(f"openspiel:{spec}")
+    alike: dict[tuple[int, ...], dict[int, Ints]] = {}
+    for state in _histories(find_openspiel(spec)):
+        cards, bets = state.history()[:2], state.history()[2:]
+        if state.is_terminal() and bets[-len(folded) :] == folded:
+            for player in range(game.players):
+                view = game.view(_world(game, state), player)
+                alike.setdefault((player, cards[player], *bets), {})[cards[1 - player]] = view
+    assert any(len(views) > 1 for views in alike.values())
+    for views in alike.values():
+        one = next(iter(views.values()))
+        assert game.mover(one) == TERMINAL
+        assert all((view == one).all() for view in views.values())
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["kuhn_poker", "leduc_poker(suit_isomorphism=true)", "liars_dice(dice_sides=2)", "tiny_hanabi", "matrix_pd"],
+)
+def test_a_finished_game_shows_no_more_than_openspiel_and_ones_own_return(spec: str) -> None:
+    game = load_game(f"openspiel:{spec}")
+    seen: dict[tuple[object, ...], Ints] = {}
+    for state in _histories(find_openspiel(spec)):
+        if not state.is_terminal():
+            continue
+        for player in range(game.players):
+            view = game.view(_world(game, state), player)
+            told = (player, state.information_state_string(player), state.returns()[player])
+            assert (view == seen.setdefault(told, view)).all()
+            if (view == UNKNOWN).any():
+                assert game.describe(view).endswith(f"over with {state.returns()[player]:+g}")
+
+
+@pytest.mark.parametrize("spec", ["kuhn_poker", "tiny_hanabi", "dark_hex(board_size=2)", "nim(pile_sizes=2;2)"])
+def test_titles_are_openspiels(spec: str) -> None:
     game = load_game(f"openspiel:{spec}")
     for state in _histories(find_openspiel(spec)):
-        world, who = game.initial(), max(0, state.current_player())
-        for action in state.history():
-            world = game.step(world, action)
-        if state.is_terminal():
-            assert all((game.view(world, player) == world).all() for player in range(game.players))
-        if not state.is_chance_node():
-            assert game.describe(game.view(world, who)) == state.information_state_string(who)
+        who = state.current_player()
+        if who >= 0 or (state.is_terminal() and not game.hidden):
+            shown = state.information_state_string(max(0, who)) or NOTHING_SEEN
+            assert game.describe(game.view(_world(game, state), max(0, who))) == shown
 
 
 def test_holes_stay_narrow() -> None:

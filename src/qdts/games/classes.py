@@ -1,10 +1,11 @@
 """What a player can tell apart: classes of histories, from what he sees at each of them.
 
     past(h)    what he did last before h and the class at which he did it, if anything
-    class(h)   the number of (past(h), whether it is his turn, what he sees at h), in the order of discovery
+    class(h)   the number of (past(h), whether it is his turn, what he sees at h), in the order of discovery;
+               of a finished game: of (class(parent of h), what he did there if it was his turn, what he sees at h)
 
-So two histories of one class have the same own turns, seen alike and answered alike, behind them. A finished game is
-laid open: each is a class of its own.
+So two histories of one class have the same own turns, seen alike and answered alike, behind them, and a player knows at
+the end what he knew just before it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, kernel
 
 NONE = -1
-"""No class before the first."""
+"""No class before the first, and no action of his own."""
+WAITS, MOVES, OVER = range(3)
+"""What a player knows of whose turn it is."""
 
 
 @kernel()
@@ -31,9 +34,9 @@ def same_key(key: Ints, one: int, other: int) -> bool:
 
 @kernel(int64[::1](int64[::1], int64[::1], int64[::1], int64[::1], int64))
 def tell_apart(parent: Ints, action: Ints, mover: Ints, seen: Ints, player: int) -> Ints:
-    """The player's class of every history, given by number what he sees there until it is over; parents first."""
+    """The player's class of every history, given by number what he sees there; parents come first."""
     histories = len(parent)
-    key = np.empty((histories, 4), np.int64)  # of each history: its past (class, action), his turn, and what he sees
+    key = np.empty((histories, 4), np.int64)  # of each history: its past (class, action), turn, and what he sees
     example, classes = np.empty(histories, np.int64), np.empty(histories, np.int64)
     size = 16
     while size < 2 * histories:
@@ -41,18 +44,16 @@ def tell_apart(parent: Ints, action: Ints, mover: Ints, seen: Ints, player: int)
     table = np.full(size, NONE, np.int64)
     count = 0
     for h in range(histories):
-        if mover[h] == TERMINAL:
-            classes[h] = count
-            count += 1
-            continue
-        before = parent[h]
+        before, over = parent[h], mover[h] == TERMINAL
         if before < 0:
             key[h, 0] = key[h, 1] = NONE
         elif mover[before] == player:
             key[h, 0], key[h, 1] = classes[before], action[h]
+        elif over:
+            key[h, 0], key[h, 1] = classes[before], NONE
         else:
             key[h, 0], key[h, 1] = key[before, 0], key[before, 1]
-        key[h, 2] = mover[h] == player
+        key[h, 2] = OVER if over else MOVES if mover[h] == player else WAITS
         key[h, 3] = seen[h]
         place = np.uint64(0)
         for i in range(4):

@@ -4,8 +4,12 @@ Simultaneous moves are taken in turns by OpenSpiel's own conversion. A player's 
 turns before, and OpenSpiel's information state of him now: in other words, histories are one class to a player if he
 had the same information states at his own turns, took the same actions there, and has the same information state now
 (and knows whether he is to move). Should the information states between his turns show what they later forget, they are
-left out, and he learns nothing before he moves again. When the game is over nobody has a decision left, and all is laid
-open: every player sees the whole history, and OpenSpiel is not asked what it would show him.
+left out, and he learns nothing before he moves again.
+
+When the game is over a player knows what he knew before the last move, what he did if that was his, and his own return;
+what OpenSpiel would show him is not asked for. So he may see less than it would show, such as by which public move the
+other ended the game, and never what was hidden from him, such as the card of one who folded. Only a game that hides
+nothing, before its end and by OpenSpiel's own word, lies open at the end as well.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from numpy.typing import NDArray
 
 from qdts.errors import InputError, unknown
 from qdts.games.classes import examples, tell_apart, tell_the_past
+from qdts.games.defaults import real_bits
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.games.table_game import Table, build_table_game
@@ -33,6 +38,8 @@ NOTHING_SEEN = "nothing yet"
 """The title of an empty information state, such as that of a game that hides nothing at its start."""
 LIMIT = 1_000_000
 """Histories above which an import is refused."""
+DECIMALS = 9
+"""Of returns that a player tells apart: what is nothing but rounding tells him nothing."""
 
 THEIR_TERMINAL = -4
 """`pyspiel.PlayerId.TERMINAL`; chance has our own number there."""
@@ -168,20 +175,24 @@ class _Walk:
         probability[1:][np.repeat(mover[inner] == CHANCE, count)] = self.chances
         over = mover == TERMINAL
         utility[over] = np.fromiter(self.utility, np.float64, len(self.utility)).reshape(-1, self.players)
-        seen = np.full((self.players, len(mover)), -1)
+        seen = np.empty((self.players, len(mover)), np.int64)
         seen[:, ~over] = np.fromiter(self.seen, np.int64, len(self.seen)).reshape(-1, self.players).T
+        seen[:, over] = real_bits(np.round(utility[over], DECIMALS) + 0.0).reshape(-1, self.players).T
         mover, action, children = mover[level], action[level], children[level]
         parent = np.r_[-1, np.repeat(np.arange(len(mover)), children)]
         first = np.where(children > 0, np.cumsum(children) - children + 1, -1)
-        classes = [self._classes(parent, action, mover, s[level], p) for p, s in enumerate(seen)]
-        return Table(parent, mover, first, children, action, probability[level], utility[level], np.stack(classes))
+        classes = np.stack([self._classes(parent, action, mover, s[level], p) for p, s in enumerate(seen)])
+        self.open = self._is_open(mover, classes)
+        if self.open:
+            classes[:] = np.arange(len(mover))
+        return Table(parent, mover, first, children, action, probability[level], utility[level], classes)
 
     def _classes(self, parent: Ints, action: Ints, mover: Ints, seen: Ints, player: int) -> Ints:
         """The player's class of each node; without what he sees between his turns, if he forgets that again."""
         own = mover == player
         classes = tell_apart(parent, action, mover, seen, player)
         if not tell_the_past(parent, classes):
-            classes = tell_apart(parent, action, mover, np.where(own, seen, -1), player)
+            classes = tell_apart(parent, action, mover, np.where(own | (mover == TERMINAL), seen, -1), player)
         last = np.zeros(len(self.numbers), np.int64)
         last[seen[own]] = classes[own]
         forgotten = seen[own][last[seen[own]] != classes[own]]
@@ -193,9 +204,25 @@ class _Walk:
             )
         return classes
 
+    def _is_open(self, mover: Ints, classes: Ints) -> bool:
+        """Whether the game hides nothing: OpenSpiel says so, and before the end everybody knows every history."""
+        import pyspiel
+
+        said = self.theirs.get_type().information == pyspiel.GameType.Information.PERFECT_INFORMATION
+        return said and all(int(np.bincount(c[mover != TERMINAL]).max()) == 1 for c in classes)
+
     def title(self, player: int, number: int) -> str:
-        """What OpenSpiel shows a player at the first history of one of his classes; some words if that is nothing."""
-        return self._state(self._first[player][number]).information_state_string(player) or NOTHING_SEEN
+        """What OpenSpiel shows a player at the first history of one of his classes; some words if that is nothing.
+
+        When a game that hides something is over: what it showed him before, what he did, and his return.
+        """
+        table, node = self.table, int(self._first[player][number])
+        if self.open or table.mover[node] != TERMINAL:
+            return self._state(node).information_state_string(player) or NOTHING_SEEN
+        before, paid = int(table.parent[node]), float(table.utility[node, player])
+        did = [self.action_names[int(table.action[node])]] if table.mover[before] == player else []
+        seen = self._state(before).information_state_string(player) or NOTHING_SEEN
+        return ", ".join([seen, *did, f"over with {paid:+g}"])
 
     @cached_property
     def _first(self) -> list[NDArray[np.intp]]:

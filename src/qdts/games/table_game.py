@@ -306,7 +306,7 @@ def build_table_game(
         name=name,
         parameters=parameters,
         spec=spec,
-        version=3,
+        version=4,
         players=players,
         rules=_pack(table, digits, reach),
         kernels=compile_rules(globals()),
