@@ -179,6 +179,12 @@ def test_holes_stay_narrow() -> None:
         ("openspiel:kuhn_poker(cards=3)", r"OpenSpiel can't load kuhn_poker\(cards=3\)"),
         ("openspiel:liars_dice_ir(dice_sides=3)", r"forgets what he knew or did before \(imperfect recall\)"),
         ("openspiel:pig", "OpenSpiel provides no information state"),
+        ("openspiel:negotiation", "it samples chance events and does not list them"),
+        ("openspiel:mfg_crowd_modelling", "it is a mean-field game, expected players who move in turn"),
+        ("openspiel:cached_tree(game=matrix_pd())", "after 0 moves all are to move at once, or a whole population is"),
+        ("openspiel:go_fish", "OpenSpiel lists nothing that chance may do after [0-9]+ moves"),
+        ("openspiel:start_at(game=kuhn_poker(),history=0;1;0;0)", "it is over before it begins"),
+        ("openspiel:misere", r"OpenSpiel can't load misere \(Missing parameter game\)"),
     ],
 )
 def test_refusals(spec: str, message: str) -> None:

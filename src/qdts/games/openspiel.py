@@ -61,7 +61,8 @@ def find_openspiel(spec: str) -> Any:
         if game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
             game = pyspiel.convert_to_turn_based(game)
     except Exception as error:  # what OpenSpiel raises depends on the game and on what it lacks
-        raise InputError(f"OpenSpiel can't load {name} ({str(error).splitlines()[0]})") from None
+        why = str(error).partition("\n")[0] or type(error).__name__
+        raise InputError(f"OpenSpiel can't load {name} ({why})") from None
     return game
 
 
@@ -86,7 +87,7 @@ def _verify_kind(spec: str, theirs: Any) -> None:
 
     kind = theirs.get_type()
     if kind.dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
-        raise InputError(f"{spec} can't be imported: its dynamics are {kind.dynamics}, expected moves in turn")
+        raise InputError(f"{spec} can't be imported: it is a mean-field game, expected players who move in turn")
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         raise InputError(f"{spec} can't be imported: it samples chance events and does not list them")
     if not kind.provides_information_state_string:
@@ -129,10 +130,13 @@ class _Walk:
         while stack:
             state, who = stack.pop()
             if who == CHANCE:
-                actions, chances = zip(*sorted(state.chance_outcomes()), strict=True)
-                self.chances.extend(chances)
+                outcomes = sorted(state.chance_outcomes())
+                actions = [outcome for outcome, _ in outcomes]
+                self.chances.extend(chance for _, chance in outcomes)
             else:
                 actions = legal_actions(state)
+            if who < CHANCE or not actions:
+                raise InputError(f"{self.spec} can't be imported: {_why_stuck(state, who)}")
             if len(mover) + len(actions) > pause:
                 pause = self._pause(len(actions), limit, report)
             self.count.append(len(actions))
@@ -257,6 +261,16 @@ class _Walk:
         for action in self.table.path(node):
             state.apply_action(action)
         return state
+
+
+def _why_stuck(state: Any, who: int) -> str:
+    """Why play can't go on from a state, which OpenSpiel's type of the game did not tell."""
+    if who == THEIR_TERMINAL:
+        return "it is over before it begins"
+    moves = f"after {len(state.history())} moves"
+    if who < CHANCE:
+        return f"{moves} all are to move at once, or a whole population is, expected players who move in turn"
+    return f"OpenSpiel lists nothing that {'chance' if who == CHANCE else f'player {who}'} may do {moves}"
 
 
 def _calls() -> list[Callable[..., Any]]:
