@@ -17,8 +17,8 @@ from qdts.kernels import Ints, Reals
 from qdts.nets.evaluator import Network
 from qdts.nets.model import Belief, PolicyValue
 from qdts.rng import State, seeded
-from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, Answer, Query
-from qdts.search.forest import NODES, NONE
+from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL, Answer, Query
+from qdts.search.forest import EDGES, NODES, NONE
 from qdts.search.options import named
 from qdts.search.run import run_searches
 from qdts.search.searcher import Searcher
@@ -154,8 +154,9 @@ def test_a_network_says_what_its_twin_says(spec: str, child_values: bool) -> Non
 
 def trees(searcher: Searcher, s: int) -> list[Any]:
     f = searcher.forest
-    nodes, edges = int(f.registers[s, NODES]), int(f.first[s].max() + 1)
-    whole: list[Any] = [f.vector[s, :nodes], f.kind[s, :nodes], f.v[s, :nodes], f.lo[s, :nodes], f.hi[s, :nodes]]
+    nodes, edges = int(f.registers[s, NODES]), int(f.registers[s, EDGES])
+    there = np.flatnonzero((f.evaluated[s, :nodes] == 1) | (f.kind[s, :nodes] == TERMINAL))
+    whole: list[Any] = [f.vector[s, :nodes], f.kind[s, :nodes], f.v[s, there], f.lo[s, there], f.hi[s, there]]
     return [x.tolist() for x in [*whole, f.n[s, :edges], f.prior[s, :edges], f.child[s, :edges]]]
 
 

@@ -11,7 +11,7 @@ from qdts import InputError, load_game
 from qdts.games import Game
 from qdts.kernels import Reals
 from qdts.rng import State
-from qdts.search.evaluator import ACT, SAMPLE, Answer, Evaluator, Query
+from qdts.search.evaluator import ACT, SAMPLE, TERMINAL, Answer, Evaluator, Query
 from qdts.search.evaluators import Playouts, Table, Uniform
 from qdts.search.forest import EDGES, FIELDS, NODES, ROOT, VISITS
 from qdts.search.options import Options, named
@@ -36,15 +36,21 @@ def grown(
 
 
 def assert_same(one: Searcher, other: Searcher, s: int = 0) -> None:
-    """A slot holds the same bits in two searchers."""
+    """A slot holds the same bits in two searchers, wherever anything was written."""
     f, g = one.forest, other.forest
     assert (f.registers[s] == g.registers[s]).all()
     assert (f.state[s] == g.state[s]).all()
-    counts = {"C": f.registers[s, NODES], "E": f.registers[s, EDGES]}
+    nodes, edges = np.arange(f.registers[s, NODES]), np.arange(f.registers[s, EDGES])
+    assert (f.kind[s, nodes] == g.kind[s, nodes]).all()
+    settled = nodes[(f.evaluated[s, nodes] == 1) | (f.kind[s, nodes] == TERMINAL)]
+    with_vc = nodes[(f.kind[s, nodes] != ACT) | (one.options.unvisited != "fpu")]
+    written = dict.fromkeys(("v", "lo", "hi"), settled) | {
+        "vc": np.concatenate([edges[:0], *(f.first[s, n] + np.arange(f.degree[s, n]) for n in with_vc)])
+    }
     for name, (_, axes) in FIELDS.items():
-        if axes[0] in counts:
-            a, b = (getattr(forest, name)[s, : counts[axes[0]]] for forest in (f, g))
-            assert a.tobytes() == b.tobytes(), name
+        if axes[0] in "CE":
+            rows = written.get(name, nodes if axes[0] == "C" else edges)
+            assert getattr(f, name)[s, rows].tobytes() == getattr(g, name)[s, rows].tobytes(), name
 
 
 @cache

@@ -33,8 +33,8 @@ from qdts.games.game import Game
 from qdts.kernels import Ints, Reals, kernel
 from qdts.pointers import Column, entry, moved
 from qdts.search.index import hashed
+from qdts.search.memory import LINE, Bytes, pool
 
-Bytes = NDArray[np.int8]
 Ints32 = NDArray[np.int32]
 
 ROOT = 0
@@ -70,8 +70,6 @@ query is."""
 REGISTERS = 15
 ROWS = 10
 """Rows of scratch."""
-LINE = 64
-"""Bytes of a line of the processor's cache."""
 
 
 class Forest(NamedTuple):
@@ -258,15 +256,10 @@ def width(game: Game) -> int:
     return max(game.max_branching, game.num_values, game.players)
 
 
-def aligned(size: int) -> Bytes:
-    """So many bytes, all zero, from the beginning of a line on."""
-    memory = np.zeros(size + LINE, np.int8)
-    start = -memory.ctypes.data % LINE
-    return memory[start : start + size]
-
-
 def allocate(game: Game, slots: int, nodes: int, edges: int, depth: int = 64, *, routes: bool = False) -> Forest:
-    """Empty trees, with room for so many nodes, edges and stack entries in each slot, and for whole routes as items.
+    """Room for trees, so many nodes, edges and stack entries in each slot, and whole routes as items.
+
+    Nothing is planted there yet, and there is anything in it: memory may be that of a forest that is gone.
 
     A slot is one block of memory, so that what a visit reads lies close together; only what every turn reads of every
     slot, its registers, the state of its random stream and P' of its root, lies beside that of the other slots.
@@ -284,26 +277,17 @@ def allocate(game: Game, slots: int, nodes: int, edges: int, depth: int = 64, *,
             places[area] = slice(block, block + math.prod(shape) * kind.itemsize)
             block = -(-places[area].stop // LINE) * LINE
     block |= LINE  # an odd number of lines: the same place in two slots is not the same in the cache
-    blocks = aligned(slots * block).reshape(slots, block)
-    arrays: dict[str, NDArray[Any]] = {"guide": np.zeros((slots, b))}
+    blocks = pool.take(slots * block).reshape(slots, block)
+    arrays: dict[str, NDArray[Any]] = {"guide": np.empty((slots, b))}
     for area, place in places.items():
         kind, shape = areas[area]
         arrays[area] = blocks[:, place].view(kind).reshape(slots, *shape)
-    together = aligned(slots * TOGETHER * 8).view(np.int64).reshape(slots, TOGETHER)
+    together = pool.take(slots * TOGETHER * 8).view(np.int64).reshape(slots, TOGETHER)
     arrays["registers"], arrays["state"] = together[:, :REGISTERS], together[:, REGISTERS:].view(np.uint64)
     addresses = [arrays[area].ctypes.data for area in AREAS]
     where = np.array([*addresses, *sizes, block, arrays["node"].itemsize], np.int64)
     fields = {f: arrays["node"][f] for f in NODE} | {f: arrays["edge"][f] for f in EDGE}
     return Forest(**arrays, **fields, where=where)
-
-
-def carry_over(forest: Forest, into: Forest, first: int, last: int) -> None:
-    """Copy the trees of some slots to where there is more room."""
-    for name in AREAS:
-        old, new = getattr(forest, name)[first:last], getattr(into, name)[first:last]
-        if name != "table":
-            new[tuple(slice(n) for n in old.shape)] = old
-    rehash(into.where, first, last)
 
 
 def table_size(nodes: int) -> int:
@@ -390,15 +374,6 @@ def enter_table(slot: Slot, node: int) -> None:
     slot.table[place_of(slot, vector_of(slot, node), slot.tree[node])] = node + 1
     if slot.tree[node] == node:
         slot.table[place_of(slot, vector_of(slot, node), -1 - slot.owner[node])] = node + 1
-
-
-@kernel(types.void(WhereType, int64, int64))
-def rehash(where: Ints, first: int, last: int) -> None:
-    """Fill the empty hash tables of some slots with the nodes that there are."""
-    for s in range(first, last):
-        slot = slot_of(where, s, s)
-        for node in range(slot.registers[NODES]):
-            enter_table(slot, node)
 
 
 def bytes_a_node(forest: Forest) -> int:

@@ -1,8 +1,10 @@
-"""How trees grow: making the child of an edge, the root of a spawned tree, and the choices of a node."""
+"""How trees grow: making the child of an edge, the root of a spawned tree, the choices of a node, and room for more."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from numba import int64, types
 
 from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.games.interface import NO_HOLE
@@ -12,17 +14,23 @@ from qdts.pointers import entry
 from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL
 from qdts.search.forest import (
     DEEPEST,
+    DEPTH,
+    EDGE_TYPE,
     EDGES,
     FULL,
     GOES_ON,
     HEAD,
     NODES,
     NONE,
+    NUMBERS,
     STOPS,
+    TOGETHER,
     Slot,
+    WhereType,
     enter_table,
     place_of,
     scratch,
+    slot_of,
     vector_of,
 )
 from qdts.search.settings import Settings
@@ -35,13 +43,42 @@ BROKEN = -4
 """Nothing was made: the rules give no choice, or more than the game has."""
 LISTED = 0
 """A node has its edges."""
+NODE_BYTES = NUMBERS.index("node bytes")
+"""Where the length of a node's record stands."""
+EDGE_WORDS = EDGE_TYPE.itemsize // 4
+"""The length of an edge's record in the numbers that its first field has."""
 
 
 @kernel()
 def copy(source: Ints, into: Ints, size: int) -> None:
-    """Copy a vector."""
+    """Copy so many numbers, of the type that they have."""
     for i in range(size):
         into[i] = source[i]
+
+
+@kernel()
+def empty_table(slot: Slot) -> None:
+    """No node is known by its view."""
+    for i in range(slot.places):
+        slot.table[i] = 0
+
+
+@kernel(types.void(WhereType, WhereType, int64, int64))
+def carry_over(source: Ints, into: Ints, first: int, last: int) -> None:
+    """Copy the trees of some slots to where there is more room; scratch holds nothing between two stops."""
+    for s in range(first, last):
+        old, new = slot_of(source, s, s), slot_of(into, s, s)
+        r = old.registers
+        copy(old.registers, new.registers, TOGETHER)
+        copy(old.guide, new.guide, old.width)
+        copy(entry(old.kind, 0), entry(new.kind, 0), r[NODES] * source[NODE_BYTES])
+        copy(entry(old.choice, 0), entry(new.choice, 0), r[EDGES] * EDGE_WORDS)
+        copy(old.vc, new.vc, r[EDGES] * old.values)
+        copy(old.stack, new.stack, r[DEPTH] * 2)
+        copy(old.luck, new.luck, r[DEPTH] * 2 * old.values)
+        empty_table(new)
+        for node in range(r[NODES]):
+            enter_table(new, node)
 
 
 @kernel(inline=True)

@@ -31,7 +31,7 @@ from qdts.search.forest import (
     slot_of,
     vector_of,
 )
-from qdts.search.growth import copy, new_node
+from qdts.search.growth import copy, empty_table, new_node
 from qdts.search.machine import guide_root
 from qdts.search.settings import Settings, SettingsType
 
@@ -44,8 +44,7 @@ def clear(slot: Slot) -> None:
     for i in range(REGISTERS):
         slot.registers[i] = 0
     slot.registers[WIDE_NODE] = NONE
-    for i in range(slot.places):
-        slot.table[i] = 0
+    empty_table(slot)
 
 
 @kernel()

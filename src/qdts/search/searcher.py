@@ -37,9 +37,9 @@ from qdts.search.forest import (
     allocate,
     bytes_a_node,
     bytes_an_edge,
-    carry_over,
     width,
 )
+from qdts.search.growth import carry_over
 from qdts.search.machine import ASK, DONE, FAULTY, GO_ON, GROW, LOST, PARKED, advance
 from qdts.search.options import Options
 from qdts.search.pruning import find_view, plant, plant_all, prune
@@ -281,7 +281,7 @@ class Searcher:
     def _enlarge(self, nodes: int, edges: int, depth: int) -> None:
         """Carry all trees over to where there is more room."""
         small, large = self.forest, self._allocate(len(self.forest.registers), nodes, edges, depth)
-        self._on_threads(lambda first, last: carry_over(small, large, first, last))
+        self._on_threads(lambda first, last: carry_over(small.where, large.where, first, last))
         self.forest = large
 
     def _take_back(self, slots: NDArray[np.intp]) -> None:
