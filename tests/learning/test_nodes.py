@@ -9,11 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 from qdts import load_game
-from qdts.games import Game
+from qdts.games import Game, batch
 from qdts.games.interface import CHANCE as CHANCE_MOVES
-from qdts.games.interface import NO_HOLE, TERMINAL
+from qdts.games.interface import NO_HOLE, TERMINAL, UNKNOWN
 from qdts.kernels import Ints
-from qdts.learning.nodes import Nodes, children, distinct, queries_of, sample_chain
+from qdts.learning.nodes import Nodes, children, different, distinct, queries_of, sample_chain
 from qdts.search.evaluator import ACT, CHANCE, OPPONENT, SAMPLE
 from qdts.search.evaluators import Uniform
 from qdts.search.forest import NODES, NONE
@@ -148,3 +148,35 @@ def test_every_node_once() -> None:
 
     assert sorted(rows(least)) == sorted(set(rows(nodes)))
     assert rows(least.take(which)) == rows(nodes)
+
+
+@pytest.mark.parametrize("largest", [3, 255, 2**40])
+@pytest.mark.parametrize("columns", [1, 8, 11])
+def test_different_rows_come_in_the_order_of_their_bytes(columns: int, largest: int) -> None:
+    stream = np.random.default_rng(columns)
+    for count in (0, 1, 300):
+        rows = stream.integers(-1, largest, (count, columns))
+        rows = rows[stream.integers(0, max(count, 1), count)]
+        first, which = different(rows)
+        texts = [row.tobytes() for row in rows]
+        assert [texts[i] for i in first] == sorted(set(texts))
+        assert all(texts.index(texts[i]) == i for i in first)
+        np.testing.assert_array_equal(rows[first][which], rows)
+
+
+def test_the_true_value_is_the_one_that_fits() -> None:
+    game = load_game("leduc_poker")
+    worlds, players = (np.array(x) for x in turns(game, 20))
+    views = np.array([game.view(w, p) for w, p in zip(worlds, players, strict=True)])
+    holes = np.array([game.hole(v) for v in views])
+    values = batch.true_values(game, views, holes, worlds)
+    for view, hole, world, value in zip(views, holes, worlds, values, strict=True):
+        fits = [
+            x
+            for x, _ in game.values(view, int(hole))
+            if all(a in (UNKNOWN, b) for a, b in zip(game.fill(view, int(hole), x), world, strict=True))
+        ]
+        assert fits == [value]
+    wrong = worlds.copy()
+    wrong[views != UNKNOWN] = UNKNOWN
+    assert (batch.true_values(game, views, holes, wrong) == -1).all()

@@ -21,7 +21,7 @@ import numpy as np
 from numba import float32, float64, int64, types
 
 from qdts.games.game import Game
-from qdts.games.interface import CHANCE, TERMINAL, FeaturesType, KernelsType, RulesType
+from qdts.games.interface import CHANCE, TERMINAL, UNKNOWN, FeaturesType, KernelsType, RulesType
 from qdts.kernels import Ints, Reals, Reals32, kernel
 
 SPARE = 64
@@ -83,6 +83,16 @@ def filled(game: Game, views: Ints, hole: Ints, value: Ints) -> Ints:
     after = views.copy()
     _fill(game.kernels, game.rules, after, hole, value)
     return after
+
+
+def true_values(game: Game, views: Ints, hole: Ints, worlds: Ints) -> Ints:
+    """The one value of each hole that fits the world which is true, int64[N]; −1 where none does, or several do."""
+    room = game.num_values + SPARE
+    out, numbers, weights = np.empty(len(views), np.int64), np.zeros(room, np.int64), np.zeros(room)
+    _true_values(
+        game.kernels, game.rules, views, hole, worlds, numbers, weights, np.zeros(game.world_size, np.int64), out
+    )
+    return out
 
 
 def midway(game: Game, worlds: Ints) -> Ints:
@@ -258,6 +268,35 @@ def _holes(game: Any, rules: Ints, views: Ints, out: Ints) -> None:
 def _fill(game: Any, rules: Ints, views: Ints, hole: Ints, value: Ints) -> None:
     for i in range(views.shape[0]):
         game.fill(rules.ctypes, views[i].ctypes, hole[i], value[i])
+
+
+@kernel(
+    types.void(
+        KernelsType, RulesType, Vectors, int64[::1], Vectors, int64[::1], float64[::1], int64[::1], int64[::1]
+    )
+)  # fmt: skip
+def _true_values(
+    game: Any,
+    rules: Ints,
+    views: Ints,
+    hole: Ints,
+    worlds: Ints,
+    numbers: Ints,
+    weights: Reals,
+    filled: Ints,
+    out: Ints,
+) -> None:
+    for i in range(views.shape[0]):
+        fitting, out[i] = 0, -1
+        for k in range(min(_offer(game, rules, views[i], hole[i], numbers, weights), numbers.shape[0])):
+            filled[:] = views[i]
+            game.fill(rules.ctypes, filled.ctypes, hole[i], numbers[k])
+            fits = True
+            for j in range(filled.shape[0]):
+                fits &= filled[j] == UNKNOWN or filled[j] == worlds[i, j]
+            if fits:
+                fitting += 1
+                out[i] = numbers[k] if fitting == 1 else -1
 
 
 @kernel(types.void(KernelsType, RulesType, Vectors, int64[::1]))

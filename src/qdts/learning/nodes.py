@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from qdts.games import batch, defaults
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE as CHANCE_MOVES
-from qdts.games.interface import NO_HOLE, UNKNOWN
+from qdts.games.interface import NO_HOLE
 from qdts.games.interface import TERMINAL as OVER
 from qdts.kernels import Ints
 from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL, Queries
@@ -50,14 +50,26 @@ def joined(parts: list[Nodes]) -> Nodes:
 def distinct(nodes: Nodes) -> tuple[Nodes, Ints]:
     """Every node once, and for each of those given which of these it is. The order is that of their numbers."""
     keys = np.column_stack([nodes.kind, nodes.player, nodes.pending, nodes.hole, nodes.vector])
-    _, first, which = np.unique(as_bytes(keys), return_index=True, return_inverse=True)
-    return nodes.take(first), which.reshape(-1).astype(np.int64)
+    first, which = different(keys)
+    return nodes.take(first), which
 
 
-def as_bytes(rows: Ints) -> NDArray[np.void]:
-    """Each row as one value that can be compared and sorted."""
-    rows = np.ascontiguousarray(rows)
-    return rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).reshape(-1)
+def different(rows: Ints) -> tuple[Ints, Ints]:
+    """Where each different row stands first, and for every row which of these it is; in the order of their bytes.
+
+    Small numbers keep that order as one byte each, −1 being the last; eight of them are sorted as one number.
+    """
+    narrow = bool(((rows >= -1) & (rows < 255)).all())
+    columns = -(-rows.shape[1] // 8) * 8 if narrow else rows.shape[1]
+    packed = np.zeros((len(rows), columns), np.uint8 if narrow else np.int64)
+    packed[:, : rows.shape[1]] = rows.astype(packed.dtype)
+    keys = packed.view(">u8").astype(np.uint64)
+    order = np.lexsort(keys.T[::-1])
+    new = np.ones(len(rows), np.bool_)
+    new[1:] = (keys[order[1:]] != keys[order[:-1]]).any(1)
+    which = np.empty(len(rows), np.int64)
+    which[order] = np.cumsum(new) - 1
+    return order[new].astype(np.int64), which
 
 
 def arrive(game: Game, worlds: Ints, owner: Ints) -> Nodes:
@@ -128,15 +140,12 @@ def sample_chain(game: Game, views_: Ints, worlds: Ints, players: Ints, actions:
         vectors, at, hole = vectors[has], at[has], hole[has]
         if not len(at):
             break
-        offered = batch.values(game, vectors, hole)
-        filled = batch.filled(game, vectors[offered.source], hole[offered.source], offered.number)
-        fits = ((filled == UNKNOWN) | (filled == worlds[at][offered.source])).all(1)
-        chosen = np.flatnonzero(fits)
-        assert (offered.source[chosen] == np.arange(len(at))).all(), "one value of each hole is the true one"
+        value = batch.true_values(game, vectors, hole, worlds[at])
+        assert (value >= 0).all(), "one value of each hole is the true one"
         parts.append(Nodes(np.full(len(at), SAMPLE, np.int64), vectors, players[at], actions[at], hole))
         rows.append(at)
-        true.append(offered.number[chosen])
-        vectors = filled[chosen]
+        true.append(value)
+        vectors = batch.filled(game, vectors, hole, value)
     if not parts:
         none = np.zeros(0, np.int64)
         return Nodes(none, views_[:0], none, none, none), none, none

@@ -16,7 +16,7 @@ from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.kernels import Ints, Reals
-from qdts.learning.nodes import as_bytes, views
+from qdts.learning.nodes import different, views
 from qdts.learning.record import EVERYBODY, NO_SEARCH, NOBODY, Record, world_type
 
 
@@ -85,7 +85,7 @@ def play_games(
         if len(acts):
             players = mover[acts]
             seen = views(game, before[acts], players)
-            first_seen, which = _distinct(seen, players)
+            first_seen, which = different(np.column_stack([players, seen]))
             asked = seen[first_seen], players[first_seen]
             decided = decide(*asked)
             legal = batch.choices(game, *asked).number
@@ -100,13 +100,6 @@ def play_games(
             searches += len(first_seen)
         rounds.append(_Round(running, before, mover, action, explored, search))
         worlds[running] = batch.stepped(game, before, action)
-
-
-def _distinct(seen: Ints, players: Ints) -> tuple[Ints, Ints]:
-    """Where every pair of player and view stands first, and for each of those given which of these it is."""
-    rows = np.column_stack([players, seen])
-    _, first, which = np.unique(as_bytes(rows), return_index=True, return_inverse=True)
-    return first.astype(np.int64), which.reshape(-1).astype(np.int64)
 
 
 def _outcomes(game: Game, worlds: Ints, stream: np.random.Generator) -> Ints:

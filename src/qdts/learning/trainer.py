@@ -47,6 +47,8 @@ class Trainer:
         self.lessons: list[ValueLesson] = []
         """Of V, from the newest generations."""
         self.records: list[Record] = []
+        self._asked: Network | None = None
+        """What answered the searches of the newest games, until it is taught. It knows V of most of their nodes."""
 
     def warm_up(self) -> None:
         """Have everything compiled that a generation needs; nothing is changed."""
@@ -59,7 +61,8 @@ class Trainer:
     def play(self, generation: int, progress: float, report: Report | None = None) -> Record:
         """The self-play of a generation."""
         config = self.config
-        network = Timed(network_of(self.learner, config), self.clock)
+        self._asked = network_of(self.learner, config)
+        network = Timed(self._asked, self.clock)
         slow = Timed(network_of(self.learner, config, average=True), self.clock)
         magnet = Magnet(slow, at(config.search.even, config.search.even_last, progress))
         search = by_search(
@@ -87,7 +90,8 @@ class Trainer:
 
     def take_in(self, record: Record) -> float:
         """Make lessons of a new record; the residual variance of V, as it was, in its targets."""
-        network, rows = network_of(self.learner, self.config), value_rows(record, target_of(self.config))
+        network = self._asked or network_of(self.learner, self.config)
+        rows = value_rows(record, target_of(self.config))
         self._keep(record, value_lesson(self.game, rows, network))
         return residual_variance(rows, values_at(self.game, network, rows.nodes), scale_of(self.game))
 
@@ -120,6 +124,7 @@ class Trainer:
         rows = policy_rows(record, played=config.policy.target == "played", power=config.policy.power)
         queries = queries_of(self.game, rows.nodes)
         policy = PolicyLesson(queries, padded(queries, rows.target), rows.weight)
+        self._asked = None
         began = time.perf_counter()
         losses = self.learner.fit(
             policy, all_values(self.lessons), steps=config.fit.steps, rows=config.fit.rows, rate=rate,

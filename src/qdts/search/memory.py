@@ -55,7 +55,7 @@ class Pool:
         block = self._find(wanted)
         if block is None:
             block = np.empty(wanted, np.int8)
-        lent = np.frombuffer(memoryview(block), np.int8)  # every view holds on to this one, and none to the block
+        lent = np.frombuffer(block.data, np.int8)  # every view holds on to this one, and none to the block
         weakref.finalize(lent, self._give_back, block).atexit = False
         return _from_line(lent, size)
 
