@@ -82,7 +82,7 @@ class ValueSettings:
 
     target: ValueKind = "mix"
     """`mix`: see λ; `outcome`: the returns of played games."""
-    mix: float = 0.5
+    mix: float = 0.25
     """λ: the share of what follows on the played path; the rest is the search's own value."""
     deblunder: bool = True
     """Whether the search's own value takes the place of what follows an exploring move."""
@@ -101,14 +101,14 @@ class BeliefSettings:
     source: BeliefSource = "sampled"
     """`sampled`: games drawn from the newest P, without search; `buffer`: the window of self-play; `exact`: no H, but
     Bayes' rule."""
-    games: int = 5000
+    games: int = 20_000
     """Games that are sampled."""
     explore: float = 0.5
     """The share of all players' moves in these games that is drawn evenly, which the rows are corrected for; 0: only
     the exploring seat's, as in self-play, and its rows alone."""
-    power: float = 0.5
+    power: float = 1.0
     """What was met n times weighs n to this power."""
-    steps: int = 40
+    steps: int = 80
     """A generation."""
     rate: float = 1e-3
     rate_last: float = 1e-4
