@@ -13,9 +13,10 @@ from learning.samples import sample
 from qdts import InputError, load_game
 from qdts.games import Game
 from qdts.kernels import Ints, Reals
+from qdts.learning.beliefs import belief_rows, explorers_moves
 from qdts.learning.lessons import belief_lesson, value_lesson
 from qdts.learning.nodes import queries_of
-from qdts.learning.targets import ValueTarget, belief_rows, policy_rows, value_rows
+from qdts.learning.targets import ValueTarget, policy_rows, value_rows
 from qdts.nets.evaluator import Network
 from qdts.nets.learner import Learner, _drawn, _Policy, _Value, use_threads
 from qdts.nets.lessons import PolicyLesson, ValueLesson, child_columns, in_seats, padded
@@ -94,7 +95,7 @@ def test_the_loss_of_p(spec: str) -> None:
 def test_the_loss_of_h(spec: str) -> None:
     """The rules' weights are part of H."""
     learner = learner_of(load_game(spec))
-    lesson = belief_lesson(learner.game, belief_rows(sample(spec, 12)))
+    lesson = belief_lesson(learner.game, belief_rows(learner.game, explorers_moves(sample(spec, 12))))
     np.testing.assert_allclose(lesson.target.sum(1), 1.0)
     rows, out = np.arange(len(lesson.weight)), out_of(learner, lesson, belief=True)
     found = _Policy(learner, lesson, weighted=True).loss(out, rows)
@@ -187,7 +188,7 @@ def fitted(learner: Learner, spec: str, times: int, seed: int = 0) -> list[float
             policy, value, steps=3, rows=16, rate=3e-3, value_weight=1.0, child_weight=0.5, stream=stream
         )
         if learner.game.hidden:
-            lesson = belief_lesson(learner.game, belief_rows(sample(spec, 12)))
+            lesson = belief_lesson(learner.game, belief_rows(learner.game, explorers_moves(sample(spec, 12))))
             out.append(learner.fit_belief(lesson, steps=3, rows=16, rate=3e-3, stream=stream))
     return out
 

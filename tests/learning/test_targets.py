@@ -7,13 +7,10 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from learning.samples import SPECS, by_table, sample
+from learning.naive_nodes import Key, chain, key, keys
+from learning.samples import SPECS, sample
 from qdts import load_game
-from qdts.games.interface import NO_HOLE
-from qdts.kernels import Ints
-from qdts.learning.nodes import Nodes
-from qdts.learning.record import NO_SEARCH, Record
-from qdts.learning.selfplay import play_games
+from qdts.learning.record import Record
 from qdts.learning.targets import (
     OUTCOME,
     ValueTarget,
@@ -22,15 +19,11 @@ from qdts.learning.targets import (
     residual_variance,
     value_rows,
 )
-from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE
-from qdts.solving.belief import belief
-from qdts.solving.policy import game_tree, policy_on
+from qdts.search.evaluator import ACT, CHANCE, OPPONENT, SAMPLE
 
 TARGETS = [ValueTarget(mix, deblunder) for mix in (0.0, 0.5, 1.0) for deblunder in (True, False)]
 HIDDEN = [spec for spec in SPECS if load_game(spec).hidden]
 OPEN = [spec for spec in SPECS if not load_game(spec).hidden]
-Key = tuple[int, int, int, int, bytes]
-"""Kind, player, pending, hole and vector of a node."""
 
 
 def own_value(record: Record, t: int) -> float:
@@ -80,17 +73,6 @@ def test_outcomes_alone(spec: str) -> None:
                 assert value[t + g] == record.returns[g, player]
 
 
-def key(kind: int, player: int, vector: Ints, pending: int = NOTHING, hole: int = NO_HOLE) -> Key:
-    return kind, player, pending, hole, vector.tobytes()
-
-
-def keys(nodes: Nodes) -> list[Key]:
-    return [
-        key(int(nodes.kind[n]), int(nodes.player[n]), nodes.vector[n], int(nodes.pending[n]), int(nodes.hole[n]))
-        for n in range(len(nodes.kind))
-    ]
-
-
 def owned(record: Record, how: ValueTarget) -> dict[Key, list[float]]:
     """Of a game that hides something: the targets of every node of every owner's trees."""
     game, out = record.game, defaultdict[Key, list[float]](list)
@@ -106,29 +88,9 @@ def owned(record: Record, how: ValueTarget) -> dict[Key, list[float]]:
                     kind = {player: ACT, -1: CHANCE}.get(mover, OPPONENT)
                     out[key(kind, player, view if kind == ACT else world)].append(target)
                 if mover == player and not game.midway(game.step(world, action)) and after is not None:
-                    for vector, hole, _ in chain(record, t, player):
+                    for vector, hole, _ in chain(game, record.worlds[t], player):
                         out[key(SAMPLE, player, vector, action, hole)].append(after)
     return out
-
-
-def chain(record: Record, t: int, player: int) -> list[tuple[Ints, int, int]]:
-    """The vectors between a player's view and the true world, with the hole of each and its true value."""
-    game, world, out = record.game, record.worlds[t], []
-    vector = game.view(world, player)
-    while (hole := game.hole(vector)) != NO_HOLE:
-        fits = [x for x, _ in game.values(vector, hole) if leads_to(record, game.fill(vector, hole, x), world)]
-        assert len(fits) == 1
-        out.append((vector, hole, fits[0]))
-        vector = game.fill(vector, hole, fits[0])
-    return out
-
-
-def leads_to(record: Record, vector: Ints, world: Ints) -> bool:
-    """Whether the holes of a vector can be filled so that it is the world."""
-    game = record.game
-    if (hole := game.hole(vector)) == NO_HOLE:
-        return bool((vector == world).all())
-    return any(leads_to(record, game.fill(vector, hole, x), world) for x, _ in game.values(vector, hole))
 
 
 @pytest.mark.parametrize("spec", HIDDEN)
@@ -217,51 +179,3 @@ def test_rows_of_policies(spec: str, power: float) -> None:
         np.testing.assert_allclose(played.target[of], shares)
         assert played.weight[s] == (len(actions) ** power if actions else 0.0)
     assert len(searched.weight) == len(played.weight) == len(record.offset) - 1
-
-
-@pytest.mark.parametrize("spec", HIDDEN)
-@pytest.mark.parametrize("explore", [0.3, 0.0])
-def test_rows_of_beliefs(spec: str, explore: float) -> None:
-    """The true values of holes at the own views of the seat that explores; of all seats where none does."""
-    record = sample(spec, 60, explore)
-    game, expected = record.game, defaultdict[Key, list[int]](list)
-    for g in range(len(record)):
-        for t in range(record.first[g], record.first[g + 1]):
-            mover = int(record.mover[t])
-            whole = not game.midway(game.step(record.worlds[t], int(record.action[t])))
-            if record.search[t] != NO_SEARCH and record.explorer[g] in (mover, -1) and whole:
-                for vector, hole, value in chain(record, t, mover):
-                    expected[key(SAMPLE, mover, vector, NOTHING, hole)].append(value)
-    rows = belief_rows(record)
-    found = keys(rows.nodes)
-    assert len(found) == len(set(found))
-    assert set(found) == set(expected)
-    for n, at in enumerate(found):
-        np.testing.assert_array_equal(rows.counts[n], np.bincount(expected[at], minlength=game.num_values))
-
-
-def test_beliefs_are_not_biased_by_exploring() -> None:
-    """On Kuhn poker, with a fixed policy and an explorer who explores half of the time: as Bayes' rule has them."""
-    game = load_game("kuhn_poker")
-    tree = game_tree(game)
-    numbers = np.random.default_rng(2)
-    first = numbers.uniform(0.1, 0.9, tree.num_infosets)
-    policy = policy_on(tree, np.column_stack([first, 1 - first]).reshape(-1))
-    record = play_games(game, by_table(policy), 60_000, 0.5, np.random.default_rng(3))
-    rows, seen = belief_rows(record), 0.0
-    for n, counts in enumerate(rows.counts):
-        exact = belief(policy, rows.nodes.vector[n], int(rows.nodes.player[n]))
-        hole = int(rows.nodes.hole[n])
-        expected = np.zeros(game.num_values)
-        for world, p in zip(exact.worlds, exact.probability, strict=True):
-            fits = [
-                x
-                for x, _ in game.values(rows.nodes.vector[n], hole)
-                if (game.fill(rows.nodes.vector[n], hole, x) == world).all()
-            ]
-            expected[fits[0]] += p
-        error = np.abs(counts / counts.sum() - expected).max()
-        assert error < 5 * 0.5 / np.sqrt(counts.sum())
-        seen += counts.sum()
-    assert len(rows.counts) == tree.num_infosets
-    assert seen > 60_000

@@ -1,4 +1,4 @@
-"""How self-play decides: by search, with a magnet, or by P alone."""
+"""How self-play decides: by search, with a magnet."""
 
 from __future__ import annotations
 
@@ -98,15 +98,3 @@ def _pulled(game: Game, options: Options, result: Result, rho: Reals) -> Result:
     pull = scale * options.root_temperature * np.log(np.maximum(rho, SMALLEST))
     decided = decide_root(options, scale, result.visits, result.q_lo + pull, result.q_hi + pull, result.prior)
     return replace(result, move=decided.move, target=decided.target)
-
-
-def by_policy(game: Game, network: Network | Timed) -> Decide:
-    """Decisions by P alone."""
-
-    def decide(views: Ints, players: Ints) -> Decisions:
-        p = policy_at(game, network, views, players)
-        there = p > -1.0
-        prior, nothing = p[there], np.zeros(there.sum())
-        return Decisions(np.cumsum([0, *there.sum(1)]), nothing.astype(np.int64), nothing, nothing, prior, prior, prior)
-
-    return decide

@@ -19,7 +19,6 @@ from qdts.learning.report import write_report
 from qdts.learning.run import Metrics, Run, create_run, is_kept, kept_before, open_run, verify_budget, write_config
 from qdts.learning.trainer import Trainer
 from qdts.nets.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from qdts.nets.learner import use_threads
 
 REPORT_PAUSE = 5.0
 """Seconds between two reports."""
@@ -144,7 +143,7 @@ def is_due(generation: int) -> bool:
 
 def _go_on(run: Run, trainer: Trainer, last: int, metrics: Metrics, watch: Watch) -> Run:
     """Whatever ends it, Ctrl-C for one, all whole generations are kept and the report tells of them."""
-    use_threads(trainer.threads)
+    trainer.use_threads()
     watch.begin(run)
     try:
         watch.doing("listing the game", 0.0)

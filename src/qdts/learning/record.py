@@ -71,8 +71,6 @@ COLUMNS: dict[str, tuple[Any, int]] = {
 WORLD_TYPES = (np.int8, np.int16, np.int32, np.int64)
 NOBODY = -1
 """`explorer` of a game in which nobody explores."""
-EVERYBODY = -2
-"""`explorer` of a sampled game in which all do; it is in no record that is kept."""
 NO_SEARCH = -1
 """`search` of a step that no search decided."""
 

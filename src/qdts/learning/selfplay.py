@@ -17,7 +17,7 @@ from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.kernels import Ints, Reals
 from qdts.learning.nodes import different, views
-from qdts.learning.record import EVERYBODY, NO_SEARCH, NOBODY, Record, world_type
+from qdts.learning.record import NO_SEARCH, NOBODY, Record, world_type
 
 
 class Decisions(NamedTuple):
@@ -55,17 +55,10 @@ def play_games(
     stream: np.random.Generator,
     generation: int = 0,
     report: Callable[[int], None] | None = None,
-    *,
-    everybody: bool = False,
 ) -> Record:
-    """Play so many games to their ends. Seats take turns at exploring, or everybody does.
-
-    `report` hears how many games are over.
-    """
+    """Play so many games to their ends. Seats take turns at exploring; `report` hears how many games are over."""
     worlds = np.repeat(game.initial()[None], games, 0)
     explorer = np.arange(games) % game.players if explore > 0.0 else np.full(games, NOBODY)
-    if everybody:
-        explorer = np.full(games, EVERYBODY)
     rounds: list[_Round] = []
     found: list[Decisions] = []
     searches = 0
@@ -91,8 +84,7 @@ def play_games(
             legal = batch.choices(game, *asked).number
             first, count = decided.offset[which], np.diff(decided.offset)[which]
             chosen = _drawn(decided.move, first, count, stream.random(len(acts)))
-            may = (explorer[running[acts]] == players) | everybody
-            explores = may & (stream.random(len(acts)) < explore)
+            explores = (explorer[running[acts]] == players) & (stream.random(len(acts)) < explore)
             evenly = first + (stream.random(len(acts)) * count).astype(np.int64)
             action[acts] = legal[np.where(explores, evenly, chosen)]
             explored[acts], search[acts] = explores, which + searches

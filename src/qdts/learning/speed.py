@@ -20,7 +20,6 @@ from qdts.games.registry import load_game
 from qdts.learning.config import preset, read_settings
 from qdts.learning.record import save_record
 from qdts.learning.trainer import Trainer
-from qdts.nets.learner import use_threads
 
 GENERATIONS = 8
 
@@ -39,7 +38,7 @@ def measure_speed(
     game = load_game(spec)
     config = read_settings(settings, preset(game.name))
     trainer = Trainer(game, config, seed, threads=threads, device=device)
-    use_threads(threads)
+    trainer.use_threads()
     trainer.warm_up()
     games = visits = 0
     began = time.perf_counter()

@@ -135,19 +135,19 @@ def _hidden_rows(record: Record, how: ValueTarget) -> tuple[Nodes, Reals, Reals]
         parts.append(arrive(game, worlds[there], np.full(len(there), player)))
         targets.append(value[place[there]])
         then = np.flatnonzero(own & known[place + 1])
-        nodes, at, _ = decided_chain(game, record, worlds, then)
+        actions = record.action[then].astype(np.int64)
+        nodes, at, _ = decided_chain(game, worlds[then], np.full(len(then), player), actions)
         parts.append(nodes)
         targets.append(value[place[then[at]] + 1])
     target = np.concatenate(targets)[:, None]
     return joined(parts), target, np.ones_like(target)
 
 
-def decided_chain(game: Game, record: Record, worlds: Ints, steps: Ints) -> tuple[Nodes, Ints, Ints]:
-    """The SAMPLE nodes after the moves of players at some steps, as `sample_chain` gives them."""
-    players, actions = record.mover[steps].astype(np.int64), record.action[steps].astype(np.int64)
-    nodes = arrive(game, worlds[steps], players)
-    whole = np.flatnonzero((batch.holes(game, nodes.vector) != NO_HOLE) & ~reveals_nothing(game, nodes.vector, actions))
-    chain, at, true = sample_chain(game, nodes.vector[whole], worlds[steps[whole]], players[whole], actions[whole])
+def decided_chain(game: Game, worlds: Ints, players: Ints, actions: Ints) -> tuple[Nodes, Ints, Ints]:
+    """The SAMPLE nodes after moves of players in some worlds, as `sample_chain` gives them."""
+    vectors = arrive(game, worlds, players).vector
+    whole = np.flatnonzero((batch.holes(game, vectors) != NO_HOLE) & ~reveals_nothing(game, vectors, actions))
+    chain, at, true = sample_chain(game, vectors[whole], worlds[whole], players[whole], actions[whole])
     return chain, whole[at], true
 
 
@@ -166,8 +166,11 @@ def policy_rows(record: Record, *, played: bool = False, power: float = 1.0) -> 
     A view that was met n times weighs n to the `power`; nothing, if its action was never played but to explore.
     """
     steps = np.flatnonzero(record.search != NO_SEARCH)
-    count = np.bincount(record.search[steps], minlength=len(record.offset) - 1).astype(np.float64)
-    nodes = searched_nodes(record, steps)
+    search = record.search[steps].astype(np.int64)
+    count = np.bincount(search, minlength=len(record.offset) - 1).astype(np.float64)
+    _, first = np.unique(search, return_index=True)
+    at = steps[first]
+    nodes = arrive(record.game, record.worlds[at], record.mover[at].astype(np.int64))
     target = record.target.astype(np.float64)
     if played:
         target, count = _played(record, nodes, steps[record.explored[steps] == 0])
@@ -176,25 +179,14 @@ def policy_rows(record: Record, *, played: bool = False, power: float = 1.0) -> 
 
 def _played(record: Record, nodes: Nodes, steps: Ints) -> tuple[Reals, Reals]:
     """Which share of moves each action was where nobody explored, and how many moves these were."""
-    times = np.bincount(entries(record, nodes, steps), minlength=len(record.target)).astype(np.float64)
+    legal = batch.choices(record.game, nodes.vector, np.zeros(len(nodes.kind), np.int64))
+    search = record.search[steps].astype(np.int64)
+    place = np.full((len(nodes.kind), record.game.num_actions), -1)
+    place[legal.source, legal.number] = np.arange(len(legal.number))
+    times = np.bincount(place[search, record.action[steps]], minlength=len(legal.number)).astype(np.float64)
     total = np.add.reduceat(times, record.offset[:-1])
     share = times / np.repeat(np.maximum(total, 1.0), np.diff(record.offset))
     return share, total
-
-
-def searched_nodes(record: Record, steps: Ints) -> Nodes:
-    """The views of all searches, by the steps that they decided."""
-    _, first = np.unique(record.search[steps], return_index=True)
-    at = steps[first]
-    return arrive(record.game, record.worlds[at], record.mover[at].astype(np.int64))
-
-
-def entries(record: Record, nodes: Nodes, steps: Ints) -> Ints:
-    """For some moves which of all roots' actions each of them is; `nodes` are the views of all searches."""
-    legal = batch.choices(record.game, nodes.vector, np.zeros(len(nodes.kind), np.int64))
-    place = np.full((len(nodes.kind), record.game.num_actions), -1)
-    place[legal.source, legal.number] = np.arange(len(legal.number))
-    return place[record.search[steps].astype(np.int64), record.action[steps]]
 
 
 def residual_variance(rows: ValueRows, value: Reals, scale: float) -> float:

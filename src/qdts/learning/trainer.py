@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from qdts.games.game import Game
 from qdts.kernels import Ints
-from qdts.learning.answers import network_of, values_at
-from qdts.learning.beliefs import belief_rows
+from qdts.learning.answers import network_of, policy_at, values_at
+from qdts.learning.beliefs import Moves, belief_rows, explorers_moves
 from qdts.learning.clock import Clock, Timed
 from qdts.learning.config import Config, changed
-from qdts.learning.decisions import Magnet, by_policy, by_search, options_at
+from qdts.learning.decisions import Magnet, by_search, options_at
 from qdts.learning.lessons import all_values, belief_lesson, target_of, value_lesson
 from qdts.learning.nodes import queries_of
 from qdts.learning.record import Record
+from qdts.learning.sampling import sample_moves
 from qdts.learning.schedule import at
 from qdts.learning.selfplay import Decisions, play_games
 from qdts.learning.targets import OUTCOME, policy_rows, residual_variance, value_rows
 from qdts.nets.evaluator import Network
-from qdts.nets.learner import Learner
+from qdts.nets.learner import Learner, use_threads
 from qdts.nets.lessons import PolicyLesson, ValueLesson, joined, padded
 from qdts.search.settings import scale_of
 
@@ -49,6 +51,10 @@ class Trainer:
         self.records: list[Record] = []
         self._asked: Network | None = None
         """What answered the searches of the newest games, until it is taught. It knows V of most of their nodes."""
+
+    def use_threads(self) -> None:
+        """Let torch have as many threads as pay: all for convolutions, one for smaller layers."""
+        use_threads(self.threads if self.learner.model.trunk == "conv" else 1)
 
     def warm_up(self) -> None:
         """Have everything compiled that a generation needs; nothing is changed."""
@@ -150,7 +156,8 @@ class Trainer:
             stream = stream_of(self.seed, generation, SAMPLING)
             lesson = self._sampled(network_of(self.learner, config), config.belief.games, stream)
         else:
-            lesson = joined([belief_lesson(self.game, belief_rows(old), config.belief.power) for old in self.records])
+            rows = [belief_rows(self.game, explorers_moves(old)) for old in self.records]
+            lesson = joined([belief_lesson(self.game, part, config.belief.power) for part in rows])
         began = time.perf_counter()
         loss = self.learner.fit_belief(
             lesson, steps=config.belief.steps, rows=config.fit.rows,
@@ -182,12 +189,18 @@ class Trainer:
         self.clock.lap("training", began)
 
     def _sampled(self, network: Network, games: int, stream: np.random.Generator) -> PolicyLesson:
-        """A lesson of H from games that are drawn from P, without search."""
-        config, policy = self.config.belief, by_policy(self.game, network)
-        everybody = config.explore > 0.0
-        explore = config.explore if everybody else self.config.play.explore
-        played = play_games(self.game, policy, games, explore, stream, everybody=everybody)
-        return belief_lesson(self.game, belief_rows(played, explore), config.power)
+        """A lesson of H from games that are drawn from P: everybody explores, or one seat after the other."""
+        game, config = self.game, self.config.belief
+        policy = partial(policy_at, game, Timed(network, self.clock))
+        if config.explore > 0.0:
+            parts = [sample_moves(game, policy, games, np.full(game.players, config.explore), stream)]
+        else:
+            each = -(-games // game.players)
+            alone = self.config.play.explore * np.eye(game.players)
+            drawn = [sample_moves(game, policy, each, explore, stream) for explore in alone]
+            parts = [moves.of(player) for player, moves in enumerate(drawn)]
+        rows = belief_rows(game, Moves._make(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return belief_lesson(game, rows, config.power)
 
 
 def stream_of(seed: int, generation: int, purpose: int) -> np.random.Generator:
