@@ -227,10 +227,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "search.even": 0.05,
         "search.even_last": 0.002,
         "play.games": 500,
-        "belief.games": 2000,
+        "belief.steps": 40,
+        "belief.average_games": 1_000_000,
         "fit.steps": 40,
         "fit.rows": 128,
     },
+    "leduc_poker": {"belief.average_games": 1_000_000},
     "connect_four": {"net.width": 32, "net.layers": 4, "play.games": 256},
     "tic_tac_toe": {"net.width": 32, "net.layers": 3, "play.games": 500},
 }
