@@ -74,7 +74,7 @@ def train(
         Path | None, typer.Option(metavar="DIR", help="Go on with the run in this folder.", show_default=False)
     ] = None,
     device: Annotated[str, typer.Option(help="Where networks are fitted and asked: cpu or cuda.")] = "cpu",
-    threads: Annotated[int, typer.Option(min=1, help="Threads to search and to fit with.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="Threads to search with, and to fit convolutions with.")] = 1,
     settings: Annotated[
         bool, typer.Option("--settings", help="Print all settings (of GAME, of a preset) and stop.")
     ] = False,
