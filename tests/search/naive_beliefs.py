@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import pairwise
 
@@ -92,14 +93,23 @@ def agrees(world: Ints, vector: Ints) -> bool:
     return all(v in (-1, w) for v, w in zip(vector.tolist(), world.tolist(), strict=True))
 
 
-def of_hole(game: Game, vector: Ints, weighed: Weighed) -> Reals:
-    """The distribution over the values of a vector's next hole that follows from weights of completions."""
+def of_hole(game: Game, vector: Ints, weighed: Weighed, otherwise: Sequence[float] | None = None) -> Reals:
+    """The distribution over the values of a vector's next hole that follows from weights of completions.
+
+    Where all are 0 it is another one, or what the rules say.
+    """
     hole = game.hole(vector)
     values = game.values(vector, hole)
     sums = [sum(p for w, p in weighed if agrees(w, game.fill(vector, hole, x))) for x, _ in values]
     if sum(sums) == 0:
-        return np.array([p for _, p in values])
+        return np.array([p for _, p in values] if otherwise is None else otherwise)
     return np.array(sums) / sum(sums)
+
+
+def own_seed(view: Ints, player: int, seed: int) -> int:
+    """The seed of a search from an earlier view."""
+    words = np.array([seed, player], np.int64).tobytes() + view.tobytes()
+    return int.from_bytes(blake2b(words, digest_size=8).digest(), "little")
 
 
 def inferred(game: Game, view: Ints, player: int, options: Options, visits: int, seed: int, known: Memory) -> Weighed:
@@ -109,10 +119,8 @@ def inferred(game: Game, view: Ints, player: int, options: Options, visits: int,
         mover = game.mover(earlier)
         key = mover, earlier.tobytes()
         if key not in known:
-            words = np.array([seed, mover], np.int64).tobytes() + earlier.tobytes()
-            own_seed = int.from_bytes(blake2b(words, digest_size=8).digest(), "little")
             worlds = inferred(game, earlier, mover, options, visits, seed, known)
-            twin = BanditTwin(game, earlier, mover, options, own_seed, worlds)
+            twin = BanditTwin(game, earlier, mover, options, own_seed(earlier, mover, seed), worlds)
             twin.run(visits)
             legal = game.legal(earlier)
             counts = {a: twin.root.edges[a].N if a in twin.root.edges else 0 for a in legal}

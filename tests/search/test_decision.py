@@ -90,8 +90,18 @@ def test_mirror_leaves_alone_what_is_in_doubt() -> None:
     assert wide.move == pytest.approx(PRIOR)
 
 
+def test_mirror_goes_no_further_than_it_may() -> None:
+    """The same direction, cut to its length; a step that is short enough is left alone."""
+    far = decided("mirror", root_step=3.0).move
+    assert np.abs(far - PRIOR).sum() > 0.2
+    near = decided("mirror", root_step=3.0, root_reach=0.1).move
+    assert np.abs(near - PRIOR).sum() == pytest.approx(0.1)
+    assert (near - PRIOR) / 0.1 == pytest.approx((far - PRIOR) / np.abs(far - PRIOR).sum())
+    assert decided("mirror", root_step=3.0, root_reach=1.9).move == pytest.approx(far)
+
+
 @pytest.mark.parametrize("unvisited", ["child", "fpu"])
-@pytest.mark.parametrize("decision", ["lcb", "mirror", "middle", "doubt", "visits", "most", "ucb", "guided"])
+@pytest.mark.parametrize("decision", ["lcb", "mirror", "middle", "doubt", "reach", "visits", "most", "ucb", "guided"])
 @pytest.mark.parametrize("spec", ["liars_dice(numdice=2,dice_sides=3)", "connect_four"])
 def test_it_is_the_twin_s(spec: str, decision: str, unvisited: str) -> None:
     """With a few visits, so that some actions have none; guided it has more, and all have some."""
@@ -100,7 +110,8 @@ def test_it_is_the_twin_s(spec: str, decision: str, unvisited: str) -> None:
     ways: dict[str, dict[str, Any]] = {
         "guided": {"decision": "ucb", "root_select": "guided"},
         "middle": {"decision": "mirror", "root_q": "middle"},
-        "doubt": {"decision": "mirror", "doubt": 0.05, "c_doubt": 0.2},
+        "doubt": {"decision": "mirror", "doubt": 0.05, "root_doubt": 0.03, "c_doubt": 0.2},
+        "reach": {"decision": "mirror", "root_reach": 0.02},
     }
     changes = ways.get(decision, {"decision": decision})
     options = named("qdts", unvisited=unvisited, fpu=0.3, root_step=2.0, root_temperature=0.1, **changes)

@@ -8,6 +8,7 @@ so that the engine can come to the same ties.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import inf, log, sqrt
 
 import numpy as np
@@ -19,6 +20,7 @@ from qdts.kernels import Ints
 from qdts.rng import State, seeded
 from qdts.search.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, TERMINAL, Evaluator, Query
 from qdts.search.options import Options
+from search.naive_beliefs import Weighed, agrees, all_completions, of_hole, own_seed, worlds_to
 from search.naive_formulas import Ends, Values, add, lowest_of_seen, luck, mean, mirror_step, negated, spread, sticky
 from search.naive_tree import Choice, Edge, Interval, Item, Node, Tree, Trip, by_player, minus, routes
 from search.stream import number
@@ -27,6 +29,8 @@ NOBODY = -1
 """The owner of the tree of an open game."""
 STOPPED = -1
 """What a visit that chose nothing returns instead of an edge."""
+MOST_COMPLETIONS = 256
+"""Of a root's view: with more of them H stays."""
 TOLERANCE = 1e-9
 """By how much of S an interval may miss the largest lower end and still overlap."""
 
@@ -39,8 +43,10 @@ class Twin:
     """One search at a time, with everything that it has grown."""
 
     def __init__(self, game: Game, options: Options, evaluator: Evaluator, seed: int) -> None:
-        self.game, self.options, self.evaluator = game, options, evaluator
+        self.game, self.options, self.evaluator, self.seed = game, options, evaluator, seed
         self.state: State = seeded(seed)
+        self.answers: dict[tuple[int, bytes], dict[int, float]] = {}
+        """σ / P of the actions of others, by who moves and his view."""
         self.open = not game.hidden
         self.scale = (game.max_return - game.min_return) / 2
 
@@ -51,8 +57,54 @@ class Twin:
         """The nodes of the last visit, spawned visits left out; at the last of them it stopped."""
         self.roots: dict[tuple[int, bytes], Node] = {}
         self.guide = guide
+        self.believed = self.root_belief(view, player)
         self.top = self.new_root(view, player, 0)
         return self.top
+
+    def root_belief(self, view: Ints, player: int) -> Weighed:
+        """The completions of the root's view as if the others had answered P; none where H is to stay."""
+        if self.options.root_belief == "model" or self.open or self.game.replay is None:
+            return []
+        worlds, found, moved = all_completions(self.game, view), [], False
+        for world in worlds if len(worlds) <= MOST_COMPLETIONS else []:
+            weight, vector = 1.0, view
+            while (hole := self.game.hole(vector)) != NO_HOLE:
+                values = self.game.values(vector, hole)
+                [k] = [k for k, (x, _) in enumerate(values) if agrees(world, self.game.fill(vector, hole, x))]
+                choices, rules_say = np.array([x for x, _ in values]), np.array([p for _, p in values])
+                query = Query(SAMPLE, vector, player, self.game.legal(view)[0], hole, choices, rules_say)
+                weight *= float(self.evaluator.answer(query, seeded(0)).prior[k])
+                vector = self.game.fill(vector, hole, values[k][0])
+            for before, move in worlds_to(self.game, world)[:-1]:
+                mover = self.game.mover(before)
+                if mover not in (rules.CHANCE, player):
+                    weight, moved = weight * self.answer_ratio(self.game.view(before, mover), mover, move), True
+            found.append((world, weight))
+        return found if moved else []
+
+    def answer_ratio(self, view: Ints, player: int, action: int) -> float:
+        """σ / P of an action that a player has made at a view."""
+        key = player, view.tobytes()
+        if key not in self.answers:
+            self.answers[key] = self.answer_ratios(view, player)
+        return self.answers[key][action]
+
+    def answer_ratios(self, view: Ints, player: int) -> dict[int, float]:
+        """The same of every action there."""
+        options = replace(
+            self.options,
+            root_belief="model",
+            decision="mirror",
+            root_q="nearest",
+            root_step=self.options.step,
+            root_reach=2.0,
+            root_doubt=0.0,
+            root_temperature=0.0,
+        )
+        twin = Twin(self.game, options, self.evaluator, own_seed(view, player, self.seed))
+        root = twin.search(view, player, options.answer_visits)
+        told = zip(root.edges, twin.decision()[0], strict=True)
+        return {e.choice: answer / e.prior if e.prior > 0 else 1.0 for e, answer in told}
 
     def visit(self) -> None:
         """One visit of the root."""
@@ -83,6 +135,8 @@ class Twin:
     def _replant(self, node: Node | None, view: Ints, player: int) -> bool:
         if node is self.top:
             return True
+        if self.options.root_belief == "answers":
+            node = None
         kept = [] if node is None else list(self.nodes(node))
         if node is None or self.top in kept:
             self.root(view, player)
@@ -363,6 +417,8 @@ class Twin:
             priors = weights
         elif node.kind == OPPONENT:
             priors = [0.0] * len(choices)
+        elif node.kind == SAMPLE and self.believed and self.is_of_the_root(node):
+            priors = of_hole(self.game, node.vector, self.believed, priors).tolist()
         node.edges = [
             Edge(choice, prior, [float(x) for x in vc])
             for choice, prior, vc in zip(choices, priors, answer.child_values, strict=True)
@@ -372,6 +428,10 @@ class Twin:
         node.evaluated = True
         if node.kind in (SAMPLE, CHANCE):
             self.begin(node)
+
+    def is_of_the_root(self, node: Node) -> bool:
+        """Whether a SAMPLE node fills holes of the root's own view."""
+        return node.tree is self.top.tree and agrees(node.vector, self.top.vector)
 
     def choices(self, node: Node) -> tuple[list[int], Values]:
         """The choices at a node, with the weights that the rules give; the weights of actions are even."""
@@ -414,13 +474,13 @@ class Twin:
         """The mirror step of an ACT node with step η."""
         return mirror_step([e.prior for e in node.edges], self.doubted(node), self.options.step, 0.0)
 
-    def doubted(self, node: Node, c_doubt: float = 0.0) -> Values:
+    def doubted(self, node: Node, more: float = 0.0, c_doubt: float = 0.0) -> Values:
         """The points of an ACT node's intervals, widened by the doubt, that are nearest to what its prior is worth."""
         k, found = self.mover_slot(node), []
         worth = add(e.prior * m for e, m in zip(node.edges, self.middles(node), strict=True))
         for edge in node.edges:
             lo, hi = self.edge_q(node, edge)
-            doubt = self.options.doubt + c_doubt / sqrt(max(edge.n, 1))
+            doubt = self.options.doubt + more + c_doubt / sqrt(max(edge.n, 1))
             found.append(min(max(worth, lo[k] / self.scale - doubt), hi[k] / self.scale + doubt))
         return found
 
@@ -576,8 +636,15 @@ class Twin:
         root, options = self.top, self.options
         if options.decision == "mirror":
             prior = [e.prior for e in root.edges]
-            q = self.doubted(root, options.c_doubt) if options.root_q == "nearest" else self.middles(root)
+            q = (
+                self.doubted(root, options.root_doubt, options.c_doubt)
+                if options.root_q == "nearest"
+                else self.middles(root)
+            )
             step = mirror_step(prior, q, options.root_step, options.root_temperature)
+            length = add(abs(s - p) for s, p in zip(step, prior, strict=True))
+            if length > options.root_reach:
+                step = [p + (s - p) * options.root_reach / length for s, p in zip(step, prior, strict=True)]
             return step, step
         counts = [e.n for e in root.edges]
         visits = [n / sum(counts) for n in counts]

@@ -102,6 +102,6 @@ class Network:
 
     def answer(self, query: Query, state: State) -> Answer:
         """The answer to one query, the same as among others."""
-        queries, answers, count = as_queries(self.game, query, state), empty_answers(self.game, 1), len(query.choices)
+        queries, answers, count = as_queries(self.game, [query], state), empty_answers(self.game, 1), len(query.choices)
         self.answer_batch(queries, answers)
         return Answer(answers.value[0], answers.children[0, :count], answers.prior[0, :count])

@@ -16,6 +16,7 @@ Unvisited = Literal["child", "fpu"]
 Decision = Literal["lcb", "mirror", "visits", "most", "ucb"]
 RootQ = Literal["middle", "nearest"]
 Belief = Literal["model", "rules", "holes", "completions", "bayes", "exact", "visits"]
+RootBelief = Literal["model", "answers"]
 Trees = Literal["one", "many"]
 SelfDeterminization = Literal["none", "pure", "split"]
 

@@ -31,8 +31,9 @@ def decide(options: Options, scale: float, visits: Ints, q_lo: Reals, q_hi: Real
         q = (q_lo + q_hi) / 2
         if options.root_q == "nearest":
             noise = options.c_doubt * scale / np.sqrt(np.maximum(visits, 1))
-            q = value_within(prior, q_lo - noise, q_hi + noise, options.doubt * scale)
+            q = value_within(prior, q_lo - noise, q_hi + noise, (options.doubt + options.root_doubt) * scale)
         step = mirror_policy(prior, q / scale, options.root_step, options.root_temperature)
+        step = within_reach(prior, step, options.root_reach)
         return Decided(step, step)
     if options.decision == "lcb":
         kept = lcb_filter(visits, q_lo, q_hi, options.c_lcb * scale)
@@ -72,6 +73,12 @@ def lcb_filter(visits: Ints, q_lo: Reals, q_hi: Reals, width: float) -> Reals:
     sigma = np.where(visits > 0, width / np.sqrt(np.maximum(visits, 1)), np.inf)
     kept = np.where(q_hi + sigma >= (q_lo - sigma).max(), visits, 0)
     return proportional(kept)
+
+
+def within_reach(prior: Reals, policy: Reals, reach: float) -> Reals:
+    """The point on the way from P to a policy that is no further away than an L1 distance."""
+    distance = float(np.abs(policy - prior).sum())
+    return policy if distance <= reach else prior + (policy - prior) * (reach / distance)
 
 
 def mirror_policy(prior: Reals, q: Reals, step: float, temperature: float) -> Reals:

@@ -12,8 +12,8 @@ from qdts.search.options import SEARCHES, Options, named
 OPEN_ONLY = {"puct": "a-ismcts", "uct": "ismcts"}
 """Searches for games that hide nothing, each with its counterpart for those that do."""
 
-BANDIT = ("c", "belief", "decision", "c_lcb", "root_step", "root_q", "doubt", "c_doubt", "root_temperature",
-          "max_nodes", "trees", "self_determinization")  # fmt: skip
+BANDIT = ("c", "belief", "decision", "c_lcb", "root_step", "root_reach", "root_q", "doubt", "root_doubt",
+          "c_doubt", "root_temperature", "max_nodes", "trees", "self_determinization")  # fmt: skip
 READ = {
     "bandit": BANDIT,
     "forest": tuple(f.name for f in fields(Options) if f.name not in ("machine", "trees", "self_determinization")),

@@ -7,7 +7,6 @@ are wanted, each by the same options, visits and belief; the first views of a ga
 from __future__ import annotations
 
 from collections.abc import Callable
-from hashlib import blake2b
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
 from qdts.search.completions import completions
 from qdts.search.result import Result
+from qdts.search.roots import seed_at
 from qdts.search.ways import likelihood, verify_replay, way_to
 
 Search = Callable[[Ints, int, int, "Inference"], Result]
@@ -46,11 +46,7 @@ class Inference:
         if key not in self._known:
             legal = self.game.legal(view)
             self._known[key] = dict.fromkeys(legal, 1 / len(legal))
-            result = self.search(view, player, self._seed(view, player), self)
+            result = self.search(view, player, seed_at(view, player, self.seed), self)
             shares = (result.visits + 1) / (result.visits.sum() + len(result.visits))
             self._known[key] = dict(zip(result.actions.tolist(), shares.tolist(), strict=True))
         return self._known[key]
-
-    def _seed(self, view: Ints, player: int) -> int:
-        words = np.array([self.seed & 0x7FFFFFFFFFFFFFFF, player], np.int64)
-        return int.from_bytes(blake2b(words.tobytes() + view.tobytes(), digest_size=8).digest(), "little")

@@ -66,6 +66,7 @@ from qdts.search.growth import CAPPED, LISTED, NO_ROOM, child_of, list_choices, 
 from qdts.search.items import DRAWN, HIGH, LOW
 from qdts.search.luck import take_off, write_act_luck, write_opponent_luck, write_route_luck, write_sample_luck
 from qdts.search.prefetch import fetch_ahead
+from qdts.search.root_belief import RootBeliefs, RootBeliefsType, open_beliefs, refine
 from qdts.search.selection import select
 from qdts.search.settings import Settings, SettingsType
 
@@ -150,11 +151,13 @@ def ask(game: Any, playout: Any, rules: Ints, slot: Slot, settings: Settings, bo
 
 
 @kernel(inline=True)
-def absorb(slot: Slot, settings: Settings) -> None:
+def absorb(game: Any, rules: Ints, slot: Slot, settings: Settings, beliefs: RootBeliefs, s: int) -> None:
     """Take in the answer for the node at hand: V, V_c, the prior, and its first Q."""
     r = slot.registers
     node = r[CURRENT]
     first, count = slot.first[node], slot.degree[node]
+    if slot.kind[node] == SAMPLE:
+        refine(game, rules, slot, beliefs, s, node)
     if slot.kind[node] != CHANCE:
         for i in range(count):
             slot.prior[first + i] = 0.0 if slot.kind[node] == OPPONENT else slot.answer_prior[i]
@@ -364,8 +367,9 @@ def back(slot: Slot, settings: Settings) -> None:
 
 @kernel(inline=True)
 def run(
-    game: Any, playout: Any, rules: Ints, slot: Slot, settings: Settings, book: OpenBook, evaluator: int, quota: int
-) -> int:
+    game: Any, playout: Any, rules: Ints, slot: Slot, settings: Settings, book: OpenBook, evaluator: int,
+    beliefs: RootBeliefs, s: int, quota: int,
+) -> int:  # fmt: skip
     """Run one slot until it stops; say why."""
     r = slot.registers
     pause = r[VISITS] + quota
@@ -384,7 +388,7 @@ def run(
         elif phase == ASK:
             status = ask(game, playout, rules, slot, settings, book, evaluator)
         elif phase == ABSORB:
-            absorb(slot, settings)
+            absorb(game, rules, slot, settings, beliefs, s)
         elif phase == WIDEN:
             status = widen(game, rules, slot, settings)
         elif phase == REST:
@@ -402,8 +406,8 @@ def run(
 
 @kernel(
     int64(
-        KernelsType, PlayoutType, RulesType, WhereType, SettingsType, BookType, int64, int64, int64, int64,
-        QueriesType, AnswersType, int64,
+        KernelsType, PlayoutType, RulesType, WhereType, SettingsType, BookType, int64, RootBeliefsType, int64, int64,
+        int64, QueriesType, AnswersType, int64,
     )
 )  # fmt: skip
 def advance(
@@ -414,6 +418,7 @@ def advance(
     settings: Settings,
     book: Book,
     evaluator: int,
+    beliefs: RootBeliefs,
     first: int,
     last: int,
     quota: int,
@@ -426,13 +431,14 @@ def advance(
     Slots that were parked take their answers. Those that park write their queries, from a row on; how many there are.
     """
     opened, asked, told, start = open_book(book), open_queries(queries), open_answers(answers), row
+    believed = open_beliefs(beliefs)
     for s in range(first, last):
         slot = slot_of(where, s, first)
         if evaluator == OUTSIDE:
             fetch_ahead(where, s, last)
             if slot.registers[STATUS] == PARKED:
                 take_answer(slot, told)
-        status = run(game, playout, element(rules, 0), slot, settings, opened, evaluator, quota)
+        status = run(game, playout, element(rules, 0), slot, settings, opened, evaluator, believed, s, quota)
         if status == PARKED:
             put_query(slot, settings, s, asked, row)
             row += 1

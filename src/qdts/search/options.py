@@ -21,6 +21,7 @@ from qdts.search.choices import (
     LuckBase,
     LuckChild,
     Machine,
+    RootBelief,
     RootQ,
     Select,
     SelfDeterminization,
@@ -69,6 +70,10 @@ class Options:
     """B_eps: at each SAMPLE node, or over whole routes through a chain of them."""
     belief: Belief = "model"
     """H: the evaluator's, or what takes its place."""
+    root_belief: RootBelief = "model"
+    """The belief at the root: as everywhere, or as if the others had answered P all along."""
+    answer_visits: int = 16
+    """Visits of each of the searches that find out how the others would have answered."""
     unvisited: Unvisited = "child"
     """Q of a child that was not visited: V_c, or first-play urgency."""
     fpu: float = 0.0
@@ -83,8 +88,12 @@ class Options:
     """c_σ: the width of the confidence interval of `lcb`."""
     root_step: float = 3.0
     """η_root: the mirror step of the root's decision."""
+    root_reach: float = 2.0
+    """ρ: how far from P the root's mirror step may lead, as an L1 distance."""
     root_q: RootQ = "nearest"
     """What the root's mirror step takes for Q: the middle, or the point of the interval nearest to the value of P."""
+    root_doubt: float = 0.0
+    """δ_root: what is added to the doubt in the root's mirror step, in units of S."""
     c_doubt: float = 0.0
     """c_δ: what few visits add to the doubt of the root's mirror step, c_δ S / √N for each action."""
     root_temperature: float = 0.0
@@ -112,8 +121,9 @@ class Options:
                 not isinstance(value, Real) or isinstance(value, bool) or not low <= float(value) <= high
             ):  # a NaN fails, too
                 raise InputError(f"{name}={value} is not possible for a search, expected {text}")
-        if not isinstance(self.max_nodes, int):
-            raise InputError(f"max_nodes={self.max_nodes} is not possible for a search, expected a whole number")
+        for name in NUMBERS:
+            if not isinstance(getattr(self, name), int):
+                raise InputError(f"{name}={getattr(self, name)} is not possible for a search, expected a whole number")
         for name in SWITCHES:
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name}={getattr(self, name)} is not possible for a search, expected true or false")
@@ -131,6 +141,7 @@ WORDS = {
     "luck_child": get_args(LuckChild),
     "ball": get_args(Ball),
     "belief": get_args(Belief),
+    "root_belief": get_args(RootBelief),
     "trees": get_args(Trees),
     "self_determinization": get_args(SelfDeterminization),
     "unvisited": get_args(Unvisited),
@@ -152,13 +163,17 @@ BOUNDS = {
     "fpu": NOT_NEGATIVE,
     "c_lcb": NOT_NEGATIVE,
     "root_step": NOT_NEGATIVE,
+    "root_reach": RADIUS,
+    "root_doubt": NOT_NEGATIVE,
     "c_doubt": NOT_NEGATIVE,
     "root_temperature": NOT_NEGATIVE,
     "prior_temperature": POSITIVE,
     "noise": SHARE,
     "noise_alpha": POSITIVE,
+    "answer_visits": (1, 1_000_000, "a whole number from 1 to 1,000,000"),
     "max_nodes": (1, 2_000_000_000, "a whole number from 1 to 2,000,000,000"),
 }
+NUMBERS = ("answer_visits", "max_nodes")
 SWITCHES = ("widen", "share")
 
 SEARCHES: Mapping[str, Options] = {
@@ -166,13 +181,16 @@ SEARCHES: Mapping[str, Options] = {
     "a-ismcts": Options(eps_sample=0.0, eps_opponent=0.0, estimate="counts", decision="visits"),
     "qdts": Options(),
     "qdts-descent": Options(
-        eps_sample=0.05,
-        eps_opponent=0.05,
+        eps_sample=0.02,
+        eps_opponent=0.02,
         estimate="mirror",
         step=30.0,
-        doubt=0.07,
+        doubt=0.05,
         root_select="even",
-        root_step=2.0,
+        root_belief="answers",
+        root_step=8.0,
+        root_reach=0.4,
+        root_doubt=0.02,
         c_doubt=0.2,
     ),
     "qdts-backprop": Options(

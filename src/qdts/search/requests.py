@@ -91,13 +91,15 @@ def empty_answers(game: Game, rows: int) -> Answers:
     return Answers(np.zeros((rows, k)), np.zeros((rows, b, k)), np.zeros((rows, b)))
 
 
-def as_queries(game: Game, query: Query, state: State) -> Queries:
-    """One query as the only row of many."""
-    queries, count = empty_queries(game, 1), len(query.choices)
-    queries.kind[0], queries.vector[0], queries.player[0] = query.kind, query.vector, query.player
-    queries.pending[0], queries.hole[0], queries.degree[0] = query.pending, query.hole, count
-    queries.choices[0, :count], queries.weights[0, :count] = query.choices, query.weights
-    queries.state[0] = state
+def as_queries(game: Game, asked: Sequence[Query], state: State) -> Queries:
+    """Queries as rows, all with the same random stream."""
+    queries = empty_queries(game, len(asked))
+    for row, query in enumerate(asked):
+        count = len(query.choices)
+        queries.kind[row], queries.vector[row], queries.player[row] = query.kind, query.vector, query.player
+        queries.pending[row], queries.hole[row], queries.degree[row] = query.pending, query.hole, count
+        queries.choices[row, :count], queries.weights[row, :count] = query.choices, query.weights
+        queries.state[row] = state
     return queries
 
 

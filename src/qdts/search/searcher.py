@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -45,6 +46,7 @@ from qdts.search.options import Options
 from qdts.search.pruning import find_view, plant, plant_all, prune
 from qdts.search.requests import OneByOne, Requests
 from qdts.search.result import Result
+from qdts.search.root_belief import RootBeliefs, answered_beliefs, exchanged, no_beliefs
 from qdts.search.roots import verified_roots, verify_root, verify_visits
 from qdts.search.settings import settings_of
 
@@ -110,12 +112,29 @@ class Searcher:
         self._plant(*verified_roots(self.game, views, players, seeds, self.threads), seeds)
 
     def _plant(self, views: Ints, players: Ints, seeds: Sequence[int]) -> None:
+        self._seeds, self._beliefs = list(seeds), self._believed(views, players, seeds)
         self.forest.state[:, 0] = seeded(*seeds)
         plant_all(self.forest.where, self._settings, views, players)
         self.forest.guide[:] = -1.0
         if self._has_noise:
             for s, view in enumerate(views):
                 self._draw_noise(s, view)
+
+    def _believed(self, views: Ints, players: Ints, seeds: Sequence[int]) -> RootBeliefs:
+        """The beliefs at the roots."""
+        if self.options.root_belief == "model":
+            return no_beliefs(self.game, len(views))
+        return answered_beliefs(self.game, views, players, seeds, self._outside, self._answers)
+
+    def _answers(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Result]:
+        """What players would answer at their views, as mirror steps by the options of simulated players."""
+        options = replace(
+            self.options, belief="model", root_belief="model", decision="mirror", root_q="nearest",
+            root_step=self.options.step, root_reach=2.0, root_doubt=0.0, root_temperature=0.0,
+        )  # fmt: skip
+        searcher = Searcher(self.game, views, players, options, self.evaluator, seeds=seeds, threads=self.threads)
+        searcher.run(self.options.answer_visits)
+        return [searcher.result(s) for s in range(len(views))]
 
     @property
     def _has_noise(self) -> bool:
@@ -171,7 +190,8 @@ class Searcher:
     def _advance(self, requests: Requests, first: int, last: int) -> int:
         count = advance(
             self.game.kernels, self._playout, self.game.rules, self.forest.where, self._settings, self._book,
-            self._number, first, last, self._quota, requests.queries, requests.answers, first - requests.first,
+            self._number, self._beliefs, first, last, self._quota, requests.queries, requests.answers,
+            first - requests.first,
         )  # fmt: skip
         return int(count)
 
@@ -201,7 +221,8 @@ class Searcher:
         """Go on in slot s from a later view of its player, at his turn; whether the search had been there.
 
         The node of that view becomes the root, with all that lies below it; everything else is forgotten. If the search
-        never came to the view, it begins anew there. The random stream goes on in both cases.
+        never came to the view, or has a belief at its root that is none of other views, it begins anew there. The
+        random stream goes on in both cases.
         """
         if not self.game.hidden:
             raise InputError(f"{self.game.spec} hides nothing, expected the moves made since: use `follow`")
@@ -240,9 +261,13 @@ class Searcher:
         if node == ROOT:
             return True
         self._draw_noise(s, view)
-        if node != NONE and prune(self.forest.where, self._settings, s, node):
+        stays = self.options.root_belief == "model"
+        if stays and node != NONE and prune(self.forest.where, self._settings, s, node):
             return True
         plant(self.forest.where, self._settings, s, view, player)
+        if not stays:
+            believed = self._believed(view[None], np.array([player]), [self._seeds[s]])
+            self._beliefs = exchanged(self._beliefs, s, believed)
         return False
 
     def _on_threads(self, work: Callable[[int, int], None]) -> None:
