@@ -19,6 +19,7 @@ from qdts.search.choices import Belief
 from qdts.search.completions import agree, completions
 from qdts.search.evaluator import ACT, NOTHING, SAMPLE, Answer, Evaluator, Query
 from qdts.search.evaluators import Compiled
+from qdts.search.requests import sample_query
 from qdts.search.roots import completed
 from qdts.search.ways import likelihood, verify_replay, way_to
 
@@ -107,13 +108,12 @@ class Believing:
         before that turn is in H.
         """
         vector, weight = self.game.view(world, player), 1.0
-        while (hole := self.game.hole(vector)) != NO_HOLE:
-            values = self.game.values(vector, hole)
-            choices, rules = np.array([x for x, _ in values]), np.array([p for _, p in values])
-            h = self._ask(Query(SAMPLE, vector, player, pending, hole, choices, rules)).prior
-            below = [self.game.fill(vector, hole, int(x)) for x in choices]
+        while self.game.hole(vector) != NO_HOLE:
+            query = sample_query(self.game, vector, player, pending)
+            h = self._ask(query).prior
+            below = [self.game.fill(vector, query.hole, int(x)) for x in query.choices]
             true = next(k for k in range(len(below)) if agree(world[None], below[k])[0])
-            weight *= float(h[true] / rules[true]) if self.game.weights == "chance" else float(h[true])
+            weight *= float(h[true] / query.weights[true]) if self.game.weights == "chance" else float(h[true])
             vector = below[true]
         return weight
 

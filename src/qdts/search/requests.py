@@ -9,7 +9,7 @@ from numba import int64, uint64
 
 from qdts.errors import InputError
 from qdts.games.game import Game
-from qdts.kernels import Reals, kernel
+from qdts.kernels import Ints, Reals, kernel
 from qdts.pointers import element
 from qdts.rng import State
 from qdts.search.evaluator import (
@@ -89,6 +89,14 @@ def empty_answers(game: Game, rows: int) -> Answers:
     """Room for some answers."""
     b, k = width(game), 1 if game.hidden else game.players
     return Answers(np.zeros((rows, k)), np.zeros((rows, b, k)), np.zeros((rows, b)))
+
+
+def sample_query(game: Game, vector: Ints, player: int, pending: int) -> Query:
+    """What is asked of a player's view, some holes of which are filled: H of the next one."""
+    hole = game.hole(vector)
+    values = game.values(vector, hole)
+    choices, weights = np.array([x for x, _ in values], np.int64), np.array([p for _, p in values])
+    return Query(SAMPLE, vector, player, pending, hole, choices, weights)
 
 
 def as_queries(game: Game, asked: Sequence[Query], state: State) -> Queries:

@@ -23,10 +23,10 @@ from qdts.games.interface import CHANCE, NO_HOLE, UNKNOWN
 from qdts.kernels import Ints, Reals, declare, kernel
 from qdts.pointers import element, moved
 from qdts.rng import seeded
-from qdts.search.evaluator import SAMPLE, BatchEvaluator, Query
+from qdts.search.evaluator import BatchEvaluator
 from qdts.search.forest import ROOT, Slot, scratch, vector_of
 from qdts.search.items import PROBABILITY
-from qdts.search.requests import OneByOne, as_queries, empty_answers
+from qdts.search.requests import OneByOne, as_queries, empty_answers, sample_query
 from qdts.search.result import Result
 from qdts.search.roots import seed_at
 from qdts.search.ways import way_to
@@ -150,7 +150,7 @@ def held_by(game: Game, views: Ints, players: Ints, evaluator: BatchEvaluator | 
     pending = [game.legal(view)[0] for view in views]
     while True:
         queries = [
-            _query(game, vector, int(player), action)
+            sample_query(game, vector, int(player), action)
             for of, player, action in zip(held, players, pending, strict=True)
             for vector in of.worlds
             if game.hole(vector) != NO_HOLE
@@ -172,13 +172,6 @@ def held_by(game: Game, views: Ints, players: Ints, evaluator: BatchEvaluator | 
                     filled.worlds.append(game.fill(vector, query.hole, value))
                     filled.weights.append(weight * h)
             held[s] = filled if len(filled.worlds) <= MOST else Held([], [])
-
-
-def _query(game: Game, vector: Ints, player: int, pending: int) -> Query:
-    hole = game.hole(vector)
-    values = game.values(vector, hole)
-    choices, rules = np.array([x for x, _ in values], np.int64), np.array([p for _, p in values])
-    return Query(SAMPLE, vector, player, pending, hole, choices, rules)
 
 
 @kernel(inline=True)
