@@ -79,7 +79,7 @@ def test_weights_by_hand() -> None:
     assert all(np.abs(h - weights / weights.sum()).max() > 0.01 for h in plain)
 
 
-@pytest.mark.parametrize("spec", ["kuhn_poker(players=3)", "liars_dice(split=true)", "phantom_ttt"])
+@pytest.mark.parametrize("spec", ["kuhn_poker(players=3)", "liars_dice(numdice=2,dice_sides=3)", "phantom_ttt"])
 def test_several_holes_equal_the_twin(spec: str) -> None:
     game = load_game(spec)
     assert min(both(game, ANSWERS, Hashed(game, seed), seed, 30).nodes for seed in (1, 2, 3, 7)) > 1
@@ -120,6 +120,30 @@ def test_h_stays_where_there_are_too_many_completions() -> None:
     view, player = view_after(game, [0] * 10 + [3])
     assert len(all_completions(game, view)) > MOST
     assert_h_stays(game, view, player)
+
+
+def test_h_stays_where_actions_come_in_pieces() -> None:
+    game = load_game("liars_dice(split=true)")
+    view, player = view_after(game, [0, 1, 0, 2])
+    assert player == 1
+    assert_h_stays(game, view, player)
+
+
+def test_going_on_without_a_belief_of_its_own_keeps_what_was_found() -> None:
+    game = replace(load_game("leduc_poker"), replay=None)
+    first, player = view_after(game, [0, 2])
+    later, _ = view_after(game, [0, 2, 1, 2])
+    assert searched(game, first, player, Hashed(game, 4)).keep(0, later)
+
+
+def test_the_small_searches_explore_as_if_there_were_no_noise() -> None:
+    game = load_game("leduc_poker")
+    view, player = first_view(game, 7)
+    for options in (ANSWERS, replace(ANSWERS, root_select="puct")):
+        noisy = replace(options, noise=0.5, prior_temperature=2.0)
+        one, other = (searched(game, view, player, Hashed(game, 2), o) for o in (options, noisy))
+        assert len(one._beliefs.weights) > 1
+        assert one._beliefs.weights.tolist() == other._beliefs.weights.tolist()
 
 
 def test_going_on_begins_anew_with_a_belief_of_its_own() -> None:

@@ -66,7 +66,9 @@ class Twin:
         if self.options.root_belief == "model" or self.open or self.game.replay is None:
             return []
         worlds, found, moved = all_completions(self.game, view), [], False
-        for world in worlds if len(worlds) <= MOST_COMPLETIONS else []:
+        if any(self.game.midway(self.game.step(worlds[0], action)) for action in self.game.legal(worlds[0])):
+            return []
+        for world in worlds if 2 <= len(worlds) <= MOST_COMPLETIONS else []:
             weight, vector = 1.0, view
             while (hole := self.game.hole(vector)) != NO_HOLE:
                 values = self.game.values(vector, hole)
@@ -100,6 +102,8 @@ class Twin:
             root_reach=2.0,
             root_doubt=0.0,
             root_temperature=0.0,
+            noise=0.0,
+            prior_temperature=1.0,
         )
         twin = Twin(self.game, options, self.evaluator, own_seed(view, player, self.seed))
         root = twin.search(view, player, options.answer_visits)
@@ -135,7 +139,7 @@ class Twin:
     def _replant(self, node: Node | None, view: Ints, player: int) -> bool:
         if node is self.top:
             return True
-        if self.options.root_belief == "answers":
+        if self.believed or self.root_belief(view, player):
             node = None
         kept = [] if node is None else list(self.nodes(node))
         if node is None or self.top in kept:

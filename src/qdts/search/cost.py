@@ -34,12 +34,13 @@ def costs(
     game: Game, view: Ints, player: int, options: Options, evaluator: Evaluator, visits: Sequence[int], seed: int = 0
 ) -> list[Cost]:
     """The cost of one search after each of these numbers of visits, which rise."""
+    began = time.process_time()
     searcher = Searcher(game, [view], [player], options, evaluator, seeds=[seed])
-    found, done, seconds = [], 0, 0.0
+    found, done, seconds = [], 0, time.process_time() - began
     for wanted in visits:
-        before = time.process_time()
+        began = time.process_time()
         searcher.run(wanted - done)
-        seconds += time.process_time() - before
+        seconds += time.process_time() - began
         done = wanted
         r = searcher.forest.registers[0]
         touched, evaluations, nodes, deepest = (int(r[i]) for i in (TOUCHED, EVALUATIONS, NODES, DEEPEST))

@@ -89,7 +89,7 @@ class Options:
     root_step: float = 3.0
     """η_root: the mirror step of the root's decision."""
     root_reach: float = 2.0
-    """ρ: how far from P the root's mirror step may lead, as an L1 distance."""
+    """How far from P the root's mirror step may lead, as an L1 distance."""
     root_q: RootQ = "nearest"
     """What the root's mirror step takes for Q: the middle, or the point of the interval nearest to the value of P."""
     root_doubt: float = 0.0

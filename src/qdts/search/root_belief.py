@@ -99,7 +99,7 @@ def answered_beliefs(
         return no_beliefs(game, len(views))
     held = held_by(game, views, players, evaluator)
     moves = [
-        [moves_of_others(game, world, int(player)) for world in of.worlds]
+        [moves_of_others(game, world, int(player)) for world in of.worlds] if is_weighed(game, of) else []
         for of, player in zip(held, players, strict=True)
     ]
     asked = {
@@ -123,6 +123,14 @@ def answered_beliefs(
     return RootBeliefs(
         np.array(worlds, np.int64).reshape(-1, game.world_size), np.array(weights), np.array(start, np.int64)
     )
+
+
+def is_weighed(game: Game, held: Held) -> bool:
+    """Whether there is something to weigh, and all actions at the view are whole: pieces lead to views of their own."""
+    if len(held.worlds) < 2:
+        return False
+    world = held.worlds[0]
+    return not any(game.midway(game.step(world, action)) for action in game.legal(world))
 
 
 def ratios(result: Result) -> dict[int, float]:

@@ -59,6 +59,8 @@ RANGES = 8
 """Ranges of slots for each thread: more than one, since slots differ in what they take, and threads in their speed."""
 NODES_A_VISIT = 8
 """Nodes that a slot gets room for beforehand for each visit: more than most searches make."""
+SIDE_BY_SIDE = 2048
+"""Searches for the answers of others that run at a time, which bounds their memory."""
 RESERVED_BYTES = 1 << 29
 """What all slots get beforehand at most. It is address space: what is never written to takes no memory."""
 
@@ -130,11 +132,18 @@ class Searcher:
         """What players would answer at their views, as mirror steps by the options of simulated players."""
         options = replace(
             self.options, belief="model", root_belief="model", decision="mirror", root_q="nearest",
-            root_step=self.options.step, root_reach=2.0, root_doubt=0.0, root_temperature=0.0,
+            root_step=self.options.step, root_reach=2.0, root_doubt=0.0, root_temperature=0.0, noise=0.0,
+            prior_temperature=1.0,
         )  # fmt: skip
-        searcher = Searcher(self.game, views, players, options, self.evaluator, seeds=seeds, threads=self.threads)
-        searcher.run(self.options.answer_visits)
-        return [searcher.result(s) for s in range(len(views))]
+        found = []
+        for at in range(0, len(views), SIDE_BY_SIDE):
+            of = slice(at, at + SIDE_BY_SIDE)
+            searcher = Searcher(
+                self.game, views[of], players[of], options, self.evaluator, seeds=seeds[of], threads=self.threads
+            )
+            searcher.run(self.options.answer_visits)
+            found += [searcher.result(s) for s in range(len(searcher.forest.registers))]
+        return found
 
     @property
     def _has_noise(self) -> bool:
@@ -221,8 +230,8 @@ class Searcher:
         """Go on in slot s from a later view of its player, at his turn; whether the search had been there.
 
         The node of that view becomes the root, with all that lies below it; everything else is forgotten. If the search
-        never came to the view, or has a belief at its root that is none of other views, it begins anew there. The
-        random stream goes on in both cases.
+        never came to the view, or the completions of a root are weighed by `root_belief`, which holds for its view
+        alone, it begins anew there. The random stream goes on in both cases.
         """
         if not self.game.hidden:
             raise InputError(f"{self.game.spec} hides nothing, expected the moves made since: use `follow`")
@@ -260,14 +269,13 @@ class Searcher:
     def _replant(self, s: int, node: int, view: Ints, player: int) -> bool:
         if node == ROOT:
             return True
+        believed = self._believed(view[None], np.array([player]), [self._seeds[s]])
+        has_own = len(believed.weights) > 0 or self._beliefs.start[s] < self._beliefs.start[s + 1]
+        self._beliefs = exchanged(self._beliefs, s, believed)
         self._draw_noise(s, view)
-        stays = self.options.root_belief == "model"
-        if stays and node != NONE and prune(self.forest.where, self._settings, s, node):
+        if node != NONE and not has_own and prune(self.forest.where, self._settings, s, node):
             return True
         plant(self.forest.where, self._settings, s, view, player)
-        if not stays:
-            believed = self._believed(view[None], np.array([player]), [self._seeds[s]])
-            self._beliefs = exchanged(self._beliefs, s, believed)
         return False
 
     def _on_threads(self, work: Callable[[int, int], None]) -> None:
