@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 
@@ -17,6 +17,10 @@ from search.bandit_twin import BanditTwin
 
 Weighed = list[tuple[Ints, float]]
 Memory = dict[tuple[int, bytes], dict[int, float]]
+Ratio = Callable[[Ints, int, int], float]
+"""σ / P of what a player did at a view."""
+MOST_COMPLETIONS = 256
+"""Of a root's view: with more of them H stays."""
 
 
 def all_completions(game: Game, view: Ints) -> list[Ints]:
@@ -79,14 +83,38 @@ def bayes(game: Game, view: Ints, player: int, strategy: Strategy, h: Strategy) 
             vector = game.view(at, player)
             if game.weights == "chance":
                 weight /= by_the_rules(game, vector, at)
-            while (hole := game.hole(vector)) != NO_HOLE:
-                [x] = [x for x, _ in game.values(vector, hole) if agrees(at, game.fill(vector, hole, x))]
-                weight *= h(vector)[x]
-                vector = game.fill(vector, hole, x)
+            weight *= held(game, vector, at, h)
         for w, move in way[last or 0 : -1]:
             weight *= edge(game, w, move, player, strategy)
         found.append((world, weight))
     return found
+
+
+def held(game: Game, vector: Ints, world: Ints, h: Strategy) -> float:
+    """What `h` gives to a world that fills a vector: the product along its holes."""
+    weight = 1.0
+    while (hole := game.hole(vector)) != NO_HOLE:
+        [x] = [x for x, _ in game.values(vector, hole) if agrees(world, game.fill(vector, hole, x))]
+        weight *= h(vector)[x]
+        vector = game.fill(vector, hole, x)
+    return weight
+
+
+def answered(game: Game, view: Ints, player: int, h: Strategy, ratio: Ratio) -> Weighed:
+    """The belief `answers` at the root: h, times `ratio` of what others have done; nothing where H is to stay."""
+    worlds = all_completions(game, view)
+    in_pieces = any(game.midway(game.step(worlds[0], action)) for action in game.legal(worlds[0]))
+    if game.replay is None or in_pieces or not 2 <= len(worlds) <= MOST_COMPLETIONS:
+        return []
+    found, somebody_moved = [], False
+    for world in worlds:
+        weight = held(game, view, world, h)
+        for before, move in worlds_to(game, world)[:-1]:
+            mover = game.mover(before)
+            if mover not in (CHANCE, player):
+                weight, somebody_moved = weight * ratio(game.view(before, mover), mover, move), True
+        found.append((world, weight))
+    return found if somebody_moved else []
 
 
 def agrees(world: Ints, vector: Ints) -> bool:

@@ -1,4 +1,4 @@
-"""The belief at the root: by hand, where H stays, and that nothing else of a search depends on it."""
+"""The belief at the root: what it makes of a bet, against the twin, where H stays, and what does not change it."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def test_a_bet_is_answered_as_one_that_pays() -> None:
         assert h[1] > 0.6
 
 
-def test_weights_by_hand() -> None:
-    """Leduc poker after a raise: H times what the answers make of it, both completions of a rank counting."""
+def test_h_at_the_root_is_by_the_weights_of_completions() -> None:
+    """And is another one than the evaluator's; that the weights are right is for the twin to say."""
     game = load_game("leduc_poker")
     evaluator = Hashed(game, 5)
     view, player = first_view(game, 6)

@@ -20,7 +20,7 @@ from qdts.kernels import Ints
 from qdts.rng import State, seeded
 from qdts.search.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, TERMINAL, Evaluator, Query
 from qdts.search.options import Options
-from search.naive_beliefs import Weighed, agrees, all_completions, of_hole, own_seed, worlds_to
+from search.naive_beliefs import Weighed, agrees, answered, of_hole, own_seed
 from search.naive_formulas import Ends, Values, add, lowest_of_seen, luck, mean, mirror_step, negated, spread, sticky
 from search.naive_tree import Choice, Edge, Interval, Item, Node, Tree, Trip, by_player, minus, routes
 from search.stream import number
@@ -29,8 +29,6 @@ NOBODY = -1
 """The owner of the tree of an open game."""
 STOPPED = -1
 """What a visit that chose nothing returns instead of an edge."""
-MOST_COMPLETIONS = 256
-"""Of a root's view: with more of them H stays."""
 TOLERANCE = 1e-9
 """By how much of S an interval may miss the largest lower end and still overlap."""
 
@@ -63,26 +61,17 @@ class Twin:
 
     def root_belief(self, view: Ints, player: int) -> Weighed:
         """The completions of the root's view as if the others had answered P; none where H is to stay."""
-        if self.options.root_belief == "model" or self.open or self.game.replay is None:
+        if self.options.root_belief == "model" or self.open:
             return []
-        worlds, found, moved = all_completions(self.game, view), [], False
-        if any(self.game.midway(self.game.step(worlds[0], action)) for action in self.game.legal(worlds[0])):
-            return []
-        for world in worlds if 2 <= len(worlds) <= MOST_COMPLETIONS else []:
-            weight, vector = 1.0, view
-            while (hole := self.game.hole(vector)) != NO_HOLE:
-                values = self.game.values(vector, hole)
-                [k] = [k for k, (x, _) in enumerate(values) if agrees(world, self.game.fill(vector, hole, x))]
-                choices, rules_say = np.array([x for x, _ in values]), np.array([p for _, p in values])
-                query = Query(SAMPLE, vector, player, self.game.legal(view)[0], hole, choices, rules_say)
-                weight *= float(self.evaluator.answer(query, seeded(0)).prior[k])
-                vector = self.game.fill(vector, hole, values[k][0])
-            for before, move in worlds_to(self.game, world)[:-1]:
-                mover = self.game.mover(before)
-                if mover not in (rules.CHANCE, player):
-                    weight, moved = weight * self.answer_ratio(self.game.view(before, mover), mover, move), True
-            found.append((world, weight))
-        return found if moved else []
+
+        def h(vector: Ints) -> dict[int, float]:
+            hole = self.game.hole(vector)
+            choices, weights = zip(*self.game.values(vector, hole), strict=True)
+            pending = self.game.legal(view)[0]
+            query = Query(SAMPLE, vector, player, pending, hole, np.array(choices), np.array(weights))
+            return dict(zip(choices, self.evaluator.answer(query, seeded(0)).prior.tolist(), strict=True))
+
+        return answered(self.game, view, player, h, self.answer_ratio)
 
     def answer_ratio(self, view: Ints, player: int, action: int) -> float:
         """σ / P of an action that a player has made at a view."""
