@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from qdts.cli.chart import BLANK, log_log
+from qdts.cli.display.chart import BLANK, log_log
 
 
 def dots(line: str) -> int:

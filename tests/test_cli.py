@@ -15,13 +15,18 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from qdts.cli import contestants, main, network_races, progress, races, search_races
-from qdts.cli.progress import Display
-from qdts.cli.strategy import first_rows
+from qdts.cli import main
+from qdts.cli.benchmarks import contestants
+from qdts.cli.benchmarks import networks as network_races
+from qdts.cli.benchmarks import search as search_races
+from qdts.cli.benchmarks import solving as races
+from qdts.cli.display import solving as progress
+from qdts.cli.display.solving import Display
+from qdts.cli.display.strategy import first_rows
 from qdts.games import Game
 from qdts.games.registry import family_names, find_family, load_game
-from qdts.search.evaluator import Evaluator
-from qdts.search.options import Options
+from qdts.search.evaluation.evaluator import Evaluator
+from qdts.search.options.options import Options
 from qdts.solving import load_policy, nash_conv, solve
 from qdts.solving.solver import Point
 from qdts.solving.tree import Progress
@@ -273,7 +278,8 @@ def test_bad_policy_files_are_told_in_one_sentence(capsys: Output, tmp_path: Pat
 
 INTERRUPTIBLE = """
 import sys
-from qdts.cli import main, progress
+from qdts.cli import main
+from qdts.cli.display import solving as progress
 progress.Silent.measured = lambda self, point: print("measured", file=sys.stderr, flush=True)
 sys.exit(main(sys.argv[1:]))
 """
@@ -317,7 +323,8 @@ def test_nashconv(capsys: Output, tmp_path: Path) -> None:
 
 SWEEPING = """
 import sys
-from qdts.cli import main, nashconv
+from qdts.cli import main
+from qdts.cli.commands import nashconv
 nashconv.SECONDS_BETWEEN = 0.0
 sys.exit(main(sys.argv[1:]))
 """
@@ -337,7 +344,8 @@ def test_a_sweep_tells_how_far_it_is_and_stops_on_ctrl_c() -> None:
 
 STOPPABLE = """
 import sys
-from qdts.cli import main, progress
+from qdts.cli import main
+from qdts.cli.display import solving as progress
 progress.BEAT_SECONDS = 0.1
 sys.exit(main(sys.argv[1:]))
 """

@@ -259,7 +259,8 @@ def test_policies_for_other_games(capsys: Output, kuhn: Path) -> None:
 
 TALKING = """
 import sys
-from qdts.cli import bar, main
+from qdts.cli.display import bar
+from qdts.cli import main
 bar.PAUSE = 0.0
 sys.exit(main(sys.argv[1:]))
 """

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from qdts import load_game, save_policy
-from qdts.cli import main, survey_page
-from qdts.cli.survey_plot import ALWAYS
-from qdts.search import survey as measuring
-from qdts.search.survey import SEARCHES, policy_of
-from qdts.search.survey_rows import Key, read_rows
+from qdts.cli import main
+from qdts.survey import page as survey_page
+from qdts.survey import survey as measuring
+from qdts.survey.plot import ALWAYS
+from qdts.survey.rows import Key, read_rows
+from qdts.survey.survey import SEARCHES, policy_of
 from test_cli import check_failure, run_json, run_text
 
 Output = pytest.CaptureFixture[str]

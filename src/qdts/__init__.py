@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from qdts.learning.run import Run, open_run
     from qdts.play import decide, play_match, read_seat
     from qdts.play.agent import Agent, load_agent
-    from qdts.search.name import read_search
+    from qdts.search.everywhere import searched_policy
+    from qdts.search.options.parsing import read_search
     from qdts.search.run import run_searches
-    from qdts.search.searched import searched_policy
     from qdts.solving import (
         Measurement,
         Policy,
@@ -40,9 +40,9 @@ _WHERE = {
     "qdts.learning.run": ["Run", "open_run"],
     "qdts.play": ["decide", "play_match", "read_seat"],
     "qdts.play.agent": ["Agent", "load_agent"],
-    "qdts.search.name": ["read_search"],
+    "qdts.search.options.parsing": ["read_search"],
     "qdts.search.run": ["run_searches"],
-    "qdts.search.searched": ["searched_policy"],
+    "qdts.search.everywhere": ["searched_policy"],
     "qdts.solving": [
         "Measurement",
         "Policy",

@@ -70,3 +70,20 @@ def sampled(probabilities: Reals, count: int, state: State) -> int:
     """One of the first `count` entries, each with its probability; the state moves on."""
     state[0] += GOLDEN
     return drawn(probabilities, count, mixed(state[0]))
+
+
+@kernel()
+def sample_by_weight(weights: Reals, count: int, state: State) -> int:
+    """One of the first `count` entries, in proportion to its weight; the state moves on by one number."""
+    total = 0.0
+    for i in range(count):
+        total += weights[i]
+    u = uniform(state) * total
+    last = 0
+    for i in range(count):
+        if weights[i] > 0.0:
+            u -= weights[i]
+            last = i
+            if u < 0.0:
+                break
+    return last

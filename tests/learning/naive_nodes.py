@@ -6,7 +6,7 @@ from qdts.games.game import Game
 from qdts.games.interface import NO_HOLE
 from qdts.kernels import Ints
 from qdts.learning.nodes import Nodes
-from qdts.search.evaluator import NOTHING
+from qdts.search.evaluation.evaluator import NOTHING
 
 Key = tuple[int, int, int, int, bytes]
 """Kind, player, pending, hole and vector of a node."""

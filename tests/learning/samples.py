@@ -11,7 +11,7 @@ from qdts.games import Game
 from qdts.kernels import Ints, Reals
 from qdts.learning.record import Record
 from qdts.learning.selfplay import Decide, Decisions, play_games
-from qdts.search.searched import view_seed
+from qdts.search.seeds import view_seed
 from qdts.solving.policy import Policy, game_tree
 
 SPECS = [

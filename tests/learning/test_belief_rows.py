@@ -18,7 +18,7 @@ from qdts.learning.beliefs import BeliefRows, belief_rows, explorers_moves
 from qdts.learning.record import NO_SEARCH
 from qdts.learning.sampling import P, sample_moves
 from qdts.learning.selfplay import Decide, play_games
-from qdts.search.evaluator import NOTHING, SAMPLE
+from qdts.search.evaluation.evaluator import NOTHING, SAMPLE
 from qdts.solving.belief import belief
 from qdts.solving.policy import Policy, game_tree, policy_on
 

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from qdts.cli import main, progress
-from qdts.cli.chart import spark
-from qdts.cli.follow import Display
-from qdts.cli.settings import settings
+from qdts.cli import main
+from qdts.cli.display import solving as progress
+from qdts.cli.display.chart import spark
+from qdts.cli.display.settings import settings
+from qdts.cli.display.training import Display
 from qdts.games.registry import load_game
 from qdts.learning.config import Config, flat
 from qdts.learning.report import page
@@ -204,7 +205,8 @@ def test_settings_are_told_with_their_meaning(capsys: Output) -> None:
 
 INTERRUPTIBLE = """
 import sys
-from qdts.cli import follow, main
+from qdts.cli.display import training as follow
+from qdts.cli import main
 done = follow.Quiet.done
 def tell(self, metrics, progress):
     done(self, metrics, progress)

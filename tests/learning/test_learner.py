@@ -20,8 +20,8 @@ from qdts.learning.targets import ValueTarget, policy_rows, value_rows
 from qdts.nets.evaluator import Network
 from qdts.nets.learner import Learner, _drawn, _Policy, _Value, use_threads
 from qdts.nets.lessons import PolicyLesson, ValueLesson, child_columns, in_seats, padded
-from qdts.search.evaluator import CHANCE, SAMPLE
-from qdts.search.requests import empty_answers
+from qdts.search.evaluation.batches import empty_evaluations
+from qdts.search.evaluation.evaluator import CHANCE, SAMPLE
 
 SPECS = ["leduc_poker", "kuhn_poker(players=3)", "tic_tac_toe", "pig(players=3,winscore=10)"]
 HIDDEN = SPECS[:2]
@@ -104,9 +104,9 @@ def test_the_loss_of_h(spec: str) -> None:
 
 def told(learner: Learner, lesson: ValueLesson) -> tuple[Reals, Reals]:
     """V and V_c of each row as an evaluator gives them: returns, not held to their bounds by these weights."""
-    answers = empty_answers(learner.game, len(lesson.weight))
-    Network(learner.game, learner.model, learner.belief, batch=16).answer_batch(lesson.queries, answers)
-    return answers.value, answers.children
+    evaluations = empty_evaluations(learner.game, len(lesson.weight))
+    Network(learner.game, learner.model, learner.belief, batch=16).evaluate_batch(lesson.queries, evaluations)
+    return evaluations.value, evaluations.children
 
 
 @pytest.mark.parametrize("spec", SPECS)

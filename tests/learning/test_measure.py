@@ -22,12 +22,11 @@ from qdts.learning.measure import (
     value_error,
 )
 from qdts.nets.learner import Learner
-from qdts.search.evaluator import ACT, SAMPLE, Answers, Queries
-from qdts.search.evaluators import Table, Uniform
-from qdts.search.options import named
-from qdts.search.requests import OneByOne
-from qdts.search.searched import searched_policy
-from qdts.search.settings import scale_of
+from qdts.search.evaluation.batches import OneByOne
+from qdts.search.evaluation.builtin import Table, Uniform
+from qdts.search.evaluation.evaluator import ACT, SAMPLE, Evaluations, Queries
+from qdts.search.everywhere import searched_policy
+from qdts.search.options.options import named
 from qdts.solving.measure import measure_policy
 from qdts.solving.policy import Policy, game_tree, policy_on, uniform_policy
 from qdts.solving.values import reach, view_reach
@@ -50,17 +49,17 @@ def random_policy(game: Game, seed: int = 1) -> Policy:
 
 
 class Stub(OneByOne):
-    """As a network: exact answers, with V of players' own views and H of the first of two values off by so much."""
+    """As a network: exact evaluations, with V of players' own views and H of the first of two values off by so much."""
 
     def __init__(self, policy: Policy, inner: Any = None, *, value: float = 0.0, belief: float = 0.0) -> None:
         super().__init__(policy.game, inner or Table(policy))
         self.value, self.belief, self.kinds = value, belief, set[int]()
 
-    def answer_batch(self, queries: Queries, answers: Answers) -> None:
-        super().answer_batch(queries, answers)
+    def evaluate_batch(self, queries: Queries, evaluations: Evaluations) -> None:
+        super().evaluate_batch(queries, evaluations)
         self.kinds |= set(queries.kind.tolist())
-        answers.value[queries.kind == ACT] += self.value
-        answers.prior[queries.kind == SAMPLE, :2] += np.array([self.belief / 2, -self.belief / 2])
+        evaluations.value[queries.kind == ACT] += self.value
+        evaluations.prior[queries.kind == SAMPLE, :2] += np.array([self.belief / 2, -self.belief / 2])
 
 
 def as_network(stub: Stub) -> Any:
@@ -107,7 +106,7 @@ def test_even_play_tells_nothing(spec: str) -> None:
 def test_errors_are_those_that_were_planted(spec: str) -> None:
     game = load_game(spec)
     policy = uniform_policy(game)
-    scale = scale_of(game)
+    scale = game.scale
     assert value_error(as_network(Stub(policy, value=0.3 * scale)), policy) == pytest.approx(0.3)
     assert value_error(as_network(Stub(policy, value=-0.2 * scale)), policy) == pytest.approx(0.2)
     assert belief_error(as_network(Stub(policy, belief=0.1)), policy) == pytest.approx(0.1)

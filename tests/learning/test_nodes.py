@@ -14,11 +14,11 @@ from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.games.interface import NO_HOLE, TERMINAL, UNKNOWN
 from qdts.kernels import Ints
 from qdts.learning.nodes import Nodes, children, different, distinct, queries_of, sample_chain
-from qdts.search.evaluator import ACT, CHANCE, OPPONENT, SAMPLE
-from qdts.search.evaluators import Uniform
-from qdts.search.forest import NODES, NONE
-from qdts.search.options import named
-from qdts.search.searcher import Searcher
+from qdts.search.evaluation.builtin import Uniform
+from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE
+from qdts.search.forest.layout import NODES, NONE
+from qdts.search.forest.searcher import Searcher
+from qdts.search.options.options import named
 
 KINDS = {
     "kuhn_poker": {ACT, SAMPLE, OPPONENT},

@@ -19,7 +19,7 @@ from qdts.learning.targets import (
     residual_variance,
     value_rows,
 )
-from qdts.search.evaluator import ACT, CHANCE, OPPONENT, SAMPLE
+from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE
 
 TARGETS = [ValueTarget(mix, deblunder) for mix in (0.0, 0.5, 1.0) for deblunder in (True, False)]
 HIDDEN = [spec for spec in SPECS if load_game(spec).hidden]

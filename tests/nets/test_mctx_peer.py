@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from qdts import load_game
-from qdts.cli import mctx_peer
-from qdts.cli.mctx_peer import Board
+from qdts.cli.benchmarks import mctx_peer
+from qdts.cli.benchmarks.mctx_peer import Board
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints
 from qdts.nets.evaluator import Network
 from qdts.nets.model import PolicyValue
 from qdts.rng import seeded
-from qdts.search.evaluator import ACT, NOTHING, Query
+from qdts.search.evaluation.evaluator import ACT, NOTHING, Query
 
 jnp = pytest.importorskip("jax.numpy")
 
@@ -72,13 +72,13 @@ def test_its_network_is_ours() -> None:
         world = game.step(world, action)
         legal = game.legal(world)
         logits, value = mctx_peer.evaluate(layers, mctx_peer.boards(game, [world]))
-        answer = net.answer(
+        evaluation = net.evaluate(
             Query(ACT, world, game.mover(world), NOTHING, -1, np.array(legal), np.full(len(legal), 1 / len(legal))),
             seeded(0),
         )
         policy = np.exp(np.asarray(logits)[0].astype(np.float64))
-        np.testing.assert_allclose(answer.prior, (policy / policy.sum())[legal], atol=1e-6)
-        assert answer.value[game.mover(world)] == pytest.approx(float(value[0]), abs=1e-6)
+        np.testing.assert_allclose(evaluation.prior, (policy / policy.sum())[legal], atol=1e-6)
+        assert evaluation.value[game.mover(world)] == pytest.approx(float(value[0]), abs=1e-6)
 
 
 def test_a_search_finds_a_win() -> None:

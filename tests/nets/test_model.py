@@ -16,8 +16,8 @@ from qdts.kernels import Reals
 from qdts.nets.evaluator import Network
 from qdts.nets.model import Belief, Model, PolicyValue
 from qdts.nets.trunk import Conv
-from qdts.search.options import named
-from qdts.search.searcher import Searcher
+from qdts.search.forest.searcher import Searcher
+from qdts.search.options.options import named
 
 
 def hidden_on_a_board() -> Game:

@@ -17,11 +17,11 @@ from qdts.kernels import Ints, Reals
 from qdts.nets.evaluator import Network
 from qdts.nets.model import Belief, PolicyValue
 from qdts.rng import State, seeded
-from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL, Answer, Query
-from qdts.search.forest import EDGES, NODES, NONE
-from qdts.search.options import named
+from qdts.search.evaluation.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL, Evaluation, Query
+from qdts.search.forest.layout import EDGES, NODES, NONE
+from qdts.search.forest.searcher import Searcher
+from qdts.search.options.options import named
 from qdts.search.run import run_searches
-from qdts.search.searcher import Searcher
 
 HIDDEN = ["kuhn_poker", "leduc_poker", "kuhn_poker(players=3)"]
 OPEN = ["connect_four", "tic_tac_toe", "pig(players=3,winscore=20)"]
@@ -76,7 +76,7 @@ class Slow:
             return [self.returned(numbers[0] if k == player else -numbers[0]) for k in range(2)]
         return [self.returned(numbers[(k - player) % self.game.players]) for k in range(self.game.players)]
 
-    def answer(self, query: Query, state: State) -> Answer:  # noqa: ARG002
+    def evaluate(self, query: Query, state: State) -> Evaluation:  # noqa: ARG002
         game = self.game
         features = game.features(query.vector, query.player).ravel().astype(np.float64)
         row = features
@@ -103,7 +103,7 @@ class Slow:
             hole[query.hole] = 1.0
             told = self.run(self.belief, np.concatenate([features, hole]))
             prior = query.weights * np.exp([told[c] for c in query.choices])
-        return Answer(np.array(own), np.array(children), prior / prior.sum())
+        return Evaluation(np.array(own), np.array(children), prior / prior.sum())
 
 
 def roots(game: Game, count: int) -> tuple[list[Ints], list[int]]:
@@ -130,8 +130,8 @@ class Listening(Network):
         super().__init__(load_game(spec), *models(spec, child_values), batch=8)
         self.twin, self.kinds = Slow(spec, child_values), set[int]()
 
-    def answer(self, query: Query, state: State) -> Answer:
-        told, right = super().answer(query, state), self.twin.answer(query, state)
+    def evaluate(self, query: Query, state: State) -> Evaluation:
+        told, right = super().evaluate(query, state), self.twin.evaluate(query, state)
         self.kinds.add(query.kind)
         for a, b in zip(told, right, strict=True):
             np.testing.assert_allclose(a, b, atol=2e-5)
@@ -144,7 +144,7 @@ def test_a_network_says_what_its_twin_says(spec: str, child_values: bool) -> Non
     game = load_game(spec)
     views, players = roots(game, 4)
     listening = Listening(spec, child_values)
-    asked = type("OneAtATime", (), {"answer": listening.answer})()
+    asked = type("OneAtATime", (), {"evaluate": listening.evaluate})()
     run_searches(game, views, players, named("qdts"), 40, evaluator=asked)
     if game.hidden:
         assert listening.kinds == {ACT, SAMPLE, OPPONENT, CHANCE} - ({CHANCE} if "kuhn" in spec else set())
@@ -234,8 +234,8 @@ def test_without_a_model_of_h_beliefs_are_the_rules_weights() -> None:
         SAMPLE, views[0], players[0], 1, game.hole(views[0]),
         *(np.array(x) for x in zip(*game.values(views[0], game.hole(views[0])), strict=True)),
     )  # fmt: skip
-    answer = Network(game, model, batch=4).answer(query, seeded(0))
-    np.testing.assert_allclose(answer.prior, query.weights)
+    evaluation = Network(game, model, batch=4).evaluate(query, seeded(0))
+    np.testing.assert_allclose(evaluation.prior, query.weights)
 
 
 def test_a_network_that_says_nothing_finite_is_an_error() -> None:
@@ -256,12 +256,12 @@ def test_forgetting() -> None:
     model = PolicyValue(game, width=8, layers=1)
     net = Network(game, model, batch=4, cache=64)
     query = Query(ACT, game.initial(), 0, NOTHING, -1, np.arange(9), np.full(9, 1 / 9))
-    before = net.answer(query, seeded(0))
+    before = net.evaluate(query, seeded(0))
     for p in model.parameters():
         p.data *= 0.0
-    np.testing.assert_array_equal(net.answer(query, seeded(0)).value, before.value)
+    np.testing.assert_array_equal(net.evaluate(query, seeded(0)).value, before.value)
     net.forget()
-    np.testing.assert_array_equal(net.answer(query, seeded(0)).value, [0.0, 0.0])
+    np.testing.assert_array_equal(net.evaluate(query, seeded(0)).value, [0.0, 0.0])
     assert (net.asked, net.hits) == (3, 1)
 
 

@@ -23,9 +23,9 @@ from qdts.nets.evaluator import Network
 from qdts.nets.model import make_models
 from qdts.play.seats import PolicySeat, SearchSeat, evaluator_for, read_game, read_known
 from qdts.rng import seeded
-from qdts.search.evaluator import ACT, NOTHING, Query
-from qdts.search.evaluators import Playouts
-from qdts.search.name import read_search
+from qdts.search.evaluation.builtin import Playouts
+from qdts.search.evaluation.evaluator import ACT, NOTHING, Query
+from qdts.search.options.parsing import read_search
 from qdts.solving.policy import game_tree
 
 VIEW = "deal K, deal Q, Bet"
@@ -111,7 +111,7 @@ def test_its_value_is_the_movers(spec: str) -> None:
     assert player == 1
     legal = np.array(game.legal(view))
     query = Query(ACT, view, player, NOTHING, -1, legal, np.full(len(legal), 1 / len(legal)))
-    told = agent.evaluator.answer(query, seeded(0)).value
+    told = agent.evaluator.evaluate(query, seeded(0)).value
     assert agent.value(view) == told[player if number else 0]
     assert len(told) == (2 if number else 1)
 

@@ -17,9 +17,9 @@ from qdts.play import match
 from qdts.play.match import Match, begin, deal, drawn, play_match, rounds
 from qdts.play.seats import PolicySeat, Random, SearchSeat, Seat
 from qdts.rng import State
-from qdts.search.evaluator import Answer, Query
-from qdts.search.evaluators import Uniform
-from qdts.search.options import named
+from qdts.search.evaluation.builtin import Uniform
+from qdts.search.evaluation.evaluator import Evaluation, Query
+from qdts.search.options.options import named
 from qdts.solving.policy import game_tree, policy_on
 
 
@@ -147,11 +147,11 @@ class Pressed:
     def __init__(self, game: Game, after: int) -> None:
         self.uniform, self.left = Uniform(game), after
 
-    def answer(self, query: Query, state: State) -> Answer:
+    def evaluate(self, query: Query, state: State) -> Evaluation:
         self.left -= 1
         if self.left == 0:
             os.kill(os.getpid(), signal.SIGINT)
-        return self.uniform.answer(query, state)
+        return self.uniform.evaluate(query, state)
 
 
 def test_ctrl_c_does_not_wait_for_a_batch() -> None:

@@ -24,7 +24,7 @@ from qdts import (
 from qdts import openspiel as both
 from qdts.games.game import Game
 from qdts.play.lockstep import Follower
-from qdts.search.searched import view_seed
+from qdts.search.seeds import view_seed
 from qdts.solving.policy import game_tree, policy_on
 
 pyspiel = pytest.importorskip("pyspiel")

@@ -16,9 +16,9 @@ from qdts.play.decision import decide
 from qdts.play.match import Play, move
 from qdts.play.seats import PolicySeat, Random, SearchSeat, Seat, evaluator_for, read_seat
 from qdts.play.state import read_state
-from qdts.search.evaluators import Playouts, Table, Uniform
-from qdts.search.name import read_search
-from qdts.search.options import named
+from qdts.search.evaluation.builtin import Playouts, Table, Uniform
+from qdts.search.options.options import named
+from qdts.search.options.parsing import read_search
 
 
 class Watched:

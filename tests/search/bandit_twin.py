@@ -9,7 +9,7 @@ from naive import Strategy
 from qdts.games import Game
 from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL
 from qdts.kernels import Ints
-from qdts.search.options import Options
+from qdts.search.options.options import Options
 
 MASK = (1 << 64) - 1
 

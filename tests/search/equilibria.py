@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qdts import load_game, solve
 from qdts.kernels import Ints, Reals
-from qdts.search.book import book_of
+from qdts.search.evaluation.policy_table import policy_table
 from qdts.solving.policy import Policy, aligned, game_tree, policy_on
 from qdts.solving.tree import GameTree
 from qdts.solving.values import reach
@@ -30,14 +30,14 @@ def equilibrium(spec: str) -> Policy:
     p /= spread(tree, np.add.reduceat(p, tree.infosets.offset[:-1]))
     own = own_reach(tree, p)
     while True:
-        book = book_of(policy_on(tree, p), (0.0, 0.0, 0.0), 0)
+        table = policy_table(policy_on(tree, p), (0.0, 0.0, 0.0), 0)
         better = p.copy()
         for s in np.flatnonzero(own < NEVER):
             of = slice(tree.infosets.offset[s], tree.infosets.offset[s + 1])
-            members = range(book.member_offset[s], book.member_offset[s + 1])
+            members = range(table.member_offset[s], table.member_offset[s + 1])
             q = sum(
-                book.weight[m]
-                * book.value[book.first[book.member[m]] + np.arange(of.stop - of.start), tree.infosets.owner[s]]
+                table.weight[m]
+                * table.value[table.first[table.member[m]] + np.arange(of.stop - of.start), tree.infosets.owner[s]]
                 for m in members
             )
             best = q >= np.max(q) - 1e-9

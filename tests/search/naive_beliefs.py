@@ -12,7 +12,7 @@ from naive import Strategy
 from qdts.games import Game
 from qdts.games.interface import CHANCE, NO_HOLE
 from qdts.kernels import Ints, Reals
-from qdts.search.options import Options
+from qdts.search.options.options import Options
 from search.bandit_twin import BanditTwin
 
 Weighed = list[tuple[Ints, float]]

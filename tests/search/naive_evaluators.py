@@ -11,8 +11,8 @@ from qdts.games import Game
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints
 from qdts.rng import State
-from qdts.search import evaluator as kinds
-from qdts.search.evaluator import Answer, Evaluator, Query
+from qdts.search.evaluation import evaluator as kinds
+from qdts.search.evaluation.evaluator import Evaluation, Evaluator, Query
 from search.stream import number
 
 
@@ -28,9 +28,9 @@ class Uniform:
         self.width = width(game)
         self.value = 0.0 if game.zero_sum else (game.min_return + game.max_return) / 2
 
-    def answer(self, query: Query, state: State) -> Answer:  # noqa: ARG002
+    def evaluate(self, query: Query, state: State) -> Evaluation:  # noqa: ARG002
         values = np.full((1 + len(query.choices), self.width), self.value)
-        return Answer(values[0], values[1:], query.weights.copy())
+        return Evaluation(values[0], values[1:], query.weights.copy())
 
 
 class Hashed:
@@ -43,7 +43,7 @@ class Hashed:
         self.width, self.seed = width(game), seed
         self.low, self.high = game.min_return, game.max_return
 
-    def answer(self, query: Query, state: State) -> Answer:  # noqa: ARG002
+    def evaluate(self, query: Query, state: State) -> Evaluation:  # noqa: ARG002
         asked = np.array([query.kind, query.player, query.pending, self.seed], np.int64)
         digest = blake2b(asked.tobytes() + query.vector.tobytes(), digest_size=8).digest()
         numbers = np.random.default_rng(int.from_bytes(digest, "little"))
@@ -57,20 +57,20 @@ class Hashed:
             prior[numbers.integers(len(prior))] = 1.0
         elif case == 2:
             values[1:] = values[0]
-        return Answer(values[0], values[1:], prior / prior.sum())
+        return Evaluation(values[0], values[1:], prior / prior.sum())
 
 
 class Drawing:
-    """Another evaluator's answers, with V drawn from the stream: what it says shows when it was asked."""
+    """Another evaluator's evaluations, with V drawn from the stream: what it says shows when it was asked."""
 
     def __init__(self, game: Game, inner: Evaluator) -> None:
         self.inner = inner
         self.low, self.range = game.min_return, game.max_return - game.min_return
 
-    def answer(self, query: Query, state: State) -> Answer:
-        answer = self.inner.answer(query, state)
-        drawn = [self.low + self.range * number(state) for _ in answer.value]
-        return answer._replace(value=np.array(drawn))
+    def evaluate(self, query: Query, state: State) -> Evaluation:
+        evaluation = self.inner.evaluate(query, state)
+        drawn = [self.low + self.range * number(state) for _ in evaluation.value]
+        return evaluation._replace(value=np.array(drawn))
 
 
 class Exact:
@@ -126,7 +126,7 @@ class Exact:
         """What an action is worth under a belief."""
         return sum(p * self.world_value(self.game.step(world, action), player) for world, p in belief)
 
-    def answer(self, query: Query, state: State) -> Answer:  # noqa: ARG002
+    def evaluate(self, query: Query, state: State) -> Evaluation:  # noqa: ARG002
         game, player, choices = self.game, query.player, [int(c) for c in query.choices]
         prior = query.weights.copy()
         if query.kind == kinds.ACT:
@@ -147,7 +147,7 @@ class Exact:
         else:
             value = self.world_value(query.vector, player)
             below = [self.world_value(game.step(query.vector, c), player) for c in choices]
-        return Answer(np.array([value]), np.array(below)[:, None], prior)
+        return Evaluation(np.array([value]), np.array(below)[:, None], prior)
 
 
 def mixed_strategy(game: Game, seed: int) -> Strategy:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from qdts.games.interface import NO_HOLE
 from qdts.kernels import Ints
-from qdts.search.evaluator import NOTHING, SAMPLE, TERMINAL
+from qdts.search.evaluation.evaluator import NOTHING, SAMPLE, TERMINAL
 from search.naive_formulas import Ends, Values
 
 Interval = tuple[Values, Values]

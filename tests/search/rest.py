@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from qdts.kernels import Reals
-from qdts.search.evaluators import Table
-from qdts.search.options import Options, named
+from qdts.search.evaluation.builtin import Table
+from qdts.search.options.options import Options, named
 from qdts.search.run import run_searches
 from qdts.solving.policy import Policy
 from search.equilibria import equilibrium, reachable, views_of

@@ -13,12 +13,12 @@ from qdts import Game, InputError, load_game
 from qdts.games import defaults, kuhn_poker
 from qdts.games.interface import CHANCE, compile_rules, rule
 from qdts.kernels import Ints
-from qdts.search.bandit import Bandit, bandit_search
-from qdts.search.bandit_tree import ROOT
-from qdts.search.fit import options_for
-from qdts.search.options import Options, named
-from qdts.search.result import Result
-from qdts.search.rollouts import rollout_book
+from qdts.search.bandit.searcher import Bandit, bandit_search
+from qdts.search.bandit.tree import ROOT
+from qdts.search.decision.result import Result
+from qdts.search.evaluation.rollouts import rollout_table
+from qdts.search.options.compatibility import options_for
+from qdts.search.options.options import Options, named
 from qdts.solving.policy import Policy
 from search.bandit_twin import BanditTwin
 from search.naive_beliefs import listed_worlds
@@ -96,7 +96,7 @@ def assert_same_tree(bandit: Bandit, twin: BanditTwin) -> None:
         assert tree.visits[edges].tolist() == [edge.N for _, edge in expected]
         assert (tree.passes[k] - tree.missed[edges]).tolist() == [edge.N_avail for _, edge in expected]
         assert tree.total[edges] == pytest.approx([edge.W for _, edge in expected], abs=1e-12)
-    assert int(bandit.slots.state[0]) == twin.stream.state
+    assert int(bandit.lanes.state[0]) == twin.stream.state
 
 
 def assert_same(one: Result, other: Result) -> None:
@@ -117,7 +117,7 @@ def single(
     """A search and its twin, both run."""
     view, player = some_root(game, seed)
     options = named(name or name_for(game), **changes)
-    bandit = Bandit(game, [view], [player], options, visits, [seed], capacity, book=rollout_book(game, rollout))
+    bandit = Bandit(game, [view], [player], options, visits, [seed], capacity, table=rollout_table(game, rollout))
     while not bandit.done:
         bandit.run(visits)
     worlds = listed_worlds(game, view, player, options, visits, seed)
@@ -229,7 +229,7 @@ def test_a_policy_that_does_not_fit_is_refused() -> None:
         bandit_search(leduc, [view], [player], named("ismcts"), 10, [1], rollout=policy)
     broken = replace(policy, action=policy.action[::-1].copy())
     with pytest.raises(InputError, match="other legal actions"):
-        rollout_book(kuhn, broken)
+        rollout_table(kuhn, broken)
 
 
 @pytest.mark.parametrize("spec", ["connect_four", "phantom_ttt", "leduc_poker"])

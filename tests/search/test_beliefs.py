@@ -12,16 +12,16 @@ from qdts import Game, InputError, load_game
 from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL
 from qdts.kernels import Ints, Reals
 from qdts.rng import State, seeded
-from qdts.search import beliefs
-from qdts.search.bandit import bandit_search
-from qdts.search.beliefs import Believing, with_belief
-from qdts.search.choices import Belief
-from qdts.search.completions import Completions, completions
-from qdts.search.evaluator import ACT, SAMPLE, Answer, Evaluator, Query
-from qdts.search.evaluators import Playouts, Table, Uniform
-from qdts.search.options import named
+from qdts.search.bandit.searcher import bandit_search
+from qdts.search.beliefs import overrides as beliefs
+from qdts.search.beliefs.completions import Completions, completions
+from qdts.search.beliefs.overrides import Believing, with_belief
+from qdts.search.evaluation.builtin import Playouts, Table, Uniform
+from qdts.search.evaluation.evaluator import ACT, SAMPLE, Evaluation, Evaluator, Query
+from qdts.search.forest.searcher import Searcher
+from qdts.search.options.options import named
+from qdts.search.options.variants import Belief
 from qdts.search.run import run_searches
-from qdts.search.searcher import Searcher
 from qdts.solving.belief import belief as solved
 from qdts.solving.policy import Policy, uniform_policy
 from search import naive_beliefs as naive
@@ -45,7 +45,7 @@ def samples(spec: str) -> Iterator[Query]:
 
 
 def held(evaluator: Evaluator, q: Query) -> Reals:
-    return evaluator.answer(q, seeded(0)).prior
+    return evaluator.evaluate(q, seeded(0)).prior
 
 
 def truth(policy: Policy, q: Query) -> Reals:
@@ -75,7 +75,7 @@ def test_exact_is_bayes_rule(spec: str) -> None:
         expected = truth(policy, q)
         for evaluator in evaluators:
             assert held(evaluator, q) == pytest.approx(expected, abs=1e-12)
-        plain, wrapped = Table.answer(evaluators[2], q, seeded(0)), evaluators[3].answer(q, seeded(0))  # type: ignore[arg-type]
+        plain, wrapped = Table.evaluate(evaluators[2], q, seeded(0)), evaluators[3].evaluate(q, seeded(0))  # type: ignore[arg-type]
         assert plain.value == pytest.approx(wrapped.value, abs=1e-12)
         assert plain.child_values == pytest.approx(wrapped.child_values, abs=1e-12)
 
@@ -199,9 +199,9 @@ class Counting:
     def __init__(self, inner: Evaluator) -> None:
         self.inner, self.asked = inner, list[tuple[int, bytes]]()
 
-    def answer(self, q: Query, state: State) -> Answer:  # noqa: ARG002
+    def evaluate(self, q: Query, state: State) -> Evaluation:  # noqa: ARG002
         self.asked.append((q.kind, q.vector.tobytes()))
-        return self.inner.answer(q, seeded(0))
+        return self.inner.evaluate(q, seeded(0))
 
 
 def test_each_view_is_weighed_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,7 +217,7 @@ def test_each_view_is_weighed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     searcher = Searcher(game, [view], [player], named("qdts", belief="bayes"), Counting(Hashed(game, 1)))
     searcher.run(60)
     assert len(made) == len(set(made)) > 3
-    monkeypatch.setattr(beliefs, "MOST_SLOTS", 1)
+    monkeypatch.setattr(beliefs, "MOST_NUMBERS", 1)
     again = Searcher(game, [view], [player], named("qdts", belief="bayes"), Hashed(game, 1))
     again.run(60)
     assert np.array_equal(again.result(0).visits, searcher.result(0).visits)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from qdts import load_game, uniform_policy
-from qdts.search.cost import Cost, costs
-from qdts.search.evaluators import Table
-from qdts.search.options import named
+from qdts.search.evaluation.builtin import Table
+from qdts.search.options.options import named
+from qdts.survey.cost import Cost, costs
 
 PAGE = Path(__file__).parents[2] / "docs" / "search.md"
 

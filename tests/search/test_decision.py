@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from qdts import load_game
-from qdts.search.decision import Decided, decide
-from qdts.search.options import named
-from qdts.search.searcher import Searcher
+from qdts.search.decision.root import Decided, decide
+from qdts.search.forest.searcher import Searcher
+from qdts.search.options.options import named
 from search.naive_evaluators import Hashed
 from search.test_machine import first_view
 from search.twin import Twin

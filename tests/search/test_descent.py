@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from qdts import load_game, nash_conv
-from qdts.search.evaluators import Table
-from qdts.search.options import named
-from qdts.search.searched import searched_nash_conv, searched_policy
+from qdts.search.evaluation.builtin import Table
+from qdts.search.everywhere import searched_nash_conv, searched_policy
+from qdts.search.options.options import named
 from qdts.solving.policy import game_tree, policy_on
 from search.test_machine import noisy_table
 

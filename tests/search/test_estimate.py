@@ -9,20 +9,20 @@ from numba import float64, int64, types
 from qdts import load_game
 from qdts.kernels import Ints, Reals, kernel
 from qdts.pointers import element
-from qdts.search.choices import Estimate
-from qdts.search.estimate import write_estimate
-from qdts.search.evaluators import Uniform
-from qdts.search.forest import ROOT, WhereType, slot_of
-from qdts.search.options import named
-from qdts.search.searcher import Searcher
-from qdts.search.settings import Settings, SettingsType, settings_of
+from qdts.search.evaluation.builtin import Uniform
+from qdts.search.forest.layout import ROOT, WhereType, lane_of
+from qdts.search.forest.opponent_estimate import write_estimate
+from qdts.search.forest.searcher import Searcher
+from qdts.search.options.options import named
+from qdts.search.options.packed import PackedOptions, PackedOptionsType, pack_options
+from qdts.search.options.variants import Estimate
 
 PRIOR = np.array([0.5, 0.3, 0.2])
 
 
-@kernel(types.void(WhereType, SettingsType, int64, float64[::1]))
-def estimate_in(where: Ints, settings: Settings, root: int, out: Reals) -> None:
-    write_estimate(slot_of(where, 0, 0), settings, root, element(out, 0))
+@kernel(types.void(WhereType, PackedOptionsType, int64, float64[::1]))
+def estimate_in(where: Ints, packed: PackedOptions, root: int, out: Reals) -> None:
+    write_estimate(lane_of(where, 0, 0), packed, root, element(out, 0))
 
 
 def estimated(name: Estimate, counts: list[int], prior: Reals = PRIOR, **changes: float) -> Reals:
@@ -34,7 +34,7 @@ def estimated(name: Estimate, counts: list[int], prior: Reals = PRIOR, **changes
     f.n[0, :3], f.total[0, ROOT], f.prior[0, :3] = counts, sum(counts), prior
     f.child[0, :3], f.vc[0, :3, 0] = -1, [0.6, 0.0, -0.6]
     out = np.empty(3)
-    estimate_in(f.where, settings_of(game, named("qdts", estimate=name, **changes)), ROOT, out)
+    estimate_in(f.where, pack_options(game, named("qdts", estimate=name, **changes)), ROOT, out)
     return out
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from qdts import load_game
 from qdts.rng import State
-from qdts.search.choices import LuckBase, LuckChild
-from qdts.search.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, Answer, Query
-from qdts.search.options import Options, named
+from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, Evaluation, Query
+from qdts.search.options.options import Options, named
+from qdts.search.options.variants import LuckBase, LuckChild
 from search.naive_evaluators import Exact, Hashed, Uniform, mixed_strategy
 from search.naive_formulas import Values, lowest, lowest_of_seen, luck, mean, spread
 from search.naive_tree import Choice, Node
@@ -26,14 +26,14 @@ BELOW = [0.2, 0.6, 0.7]
 class Rolling(Uniform):
     """At the first roll of a die with three sides V_c is 0.2, 0.6 and 0.7; after it V is 0.22, and rolling is best."""
 
-    def answer(self, query: Query, state: State) -> Answer:
-        answer = super().answer(query, state)
-        answer.value[0] = 0.22
+    def evaluate(self, query: Query, state: State) -> Evaluation:
+        evaluation = super().evaluate(query, state)
+        evaluation.value[0] = 0.22
         if query.kind == CHANCE:
-            answer.child_values[:, 0] = BELOW
+            evaluation.child_values[:, 0] = BELOW
         elif query.kind == ACT:
-            answer.child_values[0, 0] = 0.9
-        return answer
+            evaluation.child_values[0, 0] = 0.9
+        return evaluation
 
 
 @pytest.mark.parametrize("luck_base", ["same", "mu"])

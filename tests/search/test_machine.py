@@ -12,12 +12,12 @@ from qdts.games import Game
 from qdts.games.interface import CHANCE
 from qdts.kernels import Ints
 from qdts.rng import State
-from qdts.search.choices import Ball, Form, LuckBase, LuckChild
-from qdts.search.evaluator import ACT, Answer, Evaluator, Query
-from qdts.search.evaluators import Playouts, Table, Uniform
-from qdts.search.forest import DEEPEST, EVALUATIONS, NODES, NONE, ROOT, TOUCHED
-from qdts.search.options import Options, named
-from qdts.search.searcher import Searcher
+from qdts.search.evaluation.builtin import Playouts, Table, Uniform
+from qdts.search.evaluation.evaluator import ACT, Evaluation, Evaluator, Query
+from qdts.search.forest.layout import DEEPEST, EVALUATIONS, NODES, NONE, ROOT, TOUCHED
+from qdts.search.forest.searcher import Searcher
+from qdts.search.options.options import Options, named
+from qdts.search.options.variants import Ball, Form, LuckBase, LuckChild
 from qdts.solving.policy import game_tree, policy_on
 from search.naive_evaluators import Drawing, Hashed
 from search.naive_tree import Node
@@ -27,16 +27,16 @@ CLOSE = 1e-12
 
 
 class Kept:
-    """Answers that do not draw, kept: a compiled evaluator is slow to ask from Python."""
+    """Evaluations that do not draw, kept: a compiled evaluator is slow to ask from Python."""
 
     def __init__(self, inner: Evaluator) -> None:
         self.inner = inner
-        self.known: dict[tuple[int, bytes, int, int], Answer] = {}
+        self.known: dict[tuple[int, bytes, int, int], Evaluation] = {}
 
-    def answer(self, query: Query, state: State) -> Answer:
+    def evaluate(self, query: Query, state: State) -> Evaluation:
         key = (query.kind, query.vector.tobytes(), query.player, query.pending)
         if key not in self.known:
-            self.known[key] = self.inner.answer(query, state)
+            self.known[key] = self.inner.evaluate(query, state)
         return self.known[key]
 
 
@@ -58,7 +58,7 @@ def first_view(game: Game, seed: int) -> tuple[Ints, int]:
 
 
 def compare(searcher: Searcher, s: int, twin: Twin) -> int:
-    """Hold every node of a slot to the twin's; how many there are."""
+    """Hold every node of a lane to the twin's; how many there are."""
     f = searcher.forest
     pairs: dict[int, Node] = {}
     todo: list[tuple[int, Node]] = [(ROOT, twin.top)]

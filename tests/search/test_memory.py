@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 from qdts import load_game
-from qdts.search import forest
-from qdts.search.evaluator import ACT, Evaluator
-from qdts.search.evaluators import Playouts
-from qdts.search.memory import HELD_BYTES, LEAST, LINE, WASTE, Bytes, Pool, pool
-from qdts.search.options import Options, named
+from qdts.search.evaluation.builtin import Playouts
+from qdts.search.evaluation.evaluator import ACT, Evaluator
+from qdts.search.forest import layout as forest
+from qdts.search.forest.memory import HELD_BYTES, LEAST, LINE, WASTE, Bytes, Pool, pool
+from qdts.search.forest.searcher import Searcher
+from qdts.search.options.options import Options, named
 from qdts.search.run import run_searches
-from qdts.search.searcher import Searcher
 from search.naive_evaluators import Hashed
 from search.test_machine import FOREST, first_view
 from search.test_searcher import assert_same
 
-SLOTS, VISITS = 3, 40
+LANES, VISITS = 3, 40
 
 
 class Filled(Pool):
@@ -57,8 +57,8 @@ OPTIONS = FOREST | {
 def in_stages(spec: str, options: Options, evaluator: Evaluator) -> Searcher:
     """Searches that grow out of little room; one goes on from a later view."""
     game = load_game(spec)
-    views, players = zip(*(first_view(game, 4 * s) for s in range(SLOTS)), strict=True)
-    searcher = Searcher(game, views, players, options, evaluator, seeds=range(SLOTS), threads=2, first_nodes=2)
+    views, players = zip(*(first_view(game, 4 * s) for s in range(LANES)), strict=True)
+    searcher = Searcher(game, views, players, options, evaluator, seeds=range(LANES), threads=2, first_nodes=2)
     searcher.run(VISITS)
     if game.hidden:
         f = searcher.forest
@@ -79,7 +79,7 @@ def test_what_lies_in_memory_makes_no_difference(spec: str, name: str, monkeypat
         for fill in FILLS.values():
             monkeypatch.setattr(forest, "pool", Filled(fill))
             found.append(in_stages(spec, options, evaluator))
-        for s in range(SLOTS):
+        for s in range(LANES):
             for other in found[1:]:
                 assert_same(found[0], other, s)
                 assert repr(found[0].result(s)) == repr(other.result(s))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdts.kernels import Reals
-from qdts.search.decision import mirror_policy, value_within
+from qdts.search.decision.root import mirror_policy, value_within
 
 few = settings(max_examples=60, deadline=None)
 

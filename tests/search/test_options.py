@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from qdts import InputError
-from qdts.search import options as module
-from qdts.search.options import BOUNDS, SEARCHES, SWITCHES, WORDS, Options, named
+from qdts.search.options import options as module
+from qdts.search.options.options import BOUNDS, SEARCHES, SWITCHES, WORDS, Options, named
 
 NUMBERS = [name for name in BOUNDS if name != "max_nodes"]
 BAD = (

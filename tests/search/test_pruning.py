@@ -7,11 +7,11 @@ import pytest
 
 from qdts import InputError, load_game
 from qdts.games import Game
-from qdts.search.evaluator import ACT
-from qdts.search.forest import NODES, ROOT, Forest
-from qdts.search.options import Options, named
-from qdts.search.pruning import find_view
-from qdts.search.searcher import Searcher
+from qdts.search.evaluation.evaluator import ACT
+from qdts.search.forest.layout import NODES, ROOT, Forest
+from qdts.search.forest.reuse import find_view
+from qdts.search.forest.searcher import Searcher
+from qdts.search.options.options import Options, named
 from search.naive_evaluators import Hashed
 from search.test_machine import compare, first_view
 from search.twin import Twin

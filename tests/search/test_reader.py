@@ -7,11 +7,11 @@ import pytest
 
 from qdts import load_game, uniform_policy
 from qdts.play.state import read_state
-from qdts.search.evaluators import Table, Uniform
-from qdts.search.holes import first_belief
-from qdts.search.options import named
-from qdts.search.reader import MOST_BRANCHES, Branch, read_tree
-from qdts.search.searcher import Searcher
+from qdts.search.beliefs.holes import first_belief
+from qdts.search.evaluation.builtin import Table, Uniform
+from qdts.search.forest.reader import MOST_BRANCHES, Branch, read_tree
+from qdts.search.forest.searcher import Searcher
+from qdts.search.options.options import named
 from qdts.solving.policy import game_tree, policy_on
 
 
@@ -35,8 +35,8 @@ def test_the_top_of_the_trees(spec: str) -> None:
     view, player = read_state(game)
     searcher = Searcher(game, [view] * 2, [player] * 2, named("qdts"), Uniform(game), seeds=[4, 5])
     searcher.run(30)
-    for slot in (0, 1):
-        result, top = searcher.result(slot), read_tree(searcher, 3, slot)
+    for lane in (0, 1):
+        result, top = searcher.result(lane), read_tree(searcher, 3, lane)
         assert (top.visits, top.kind, top.player) == (30, "act", player)
         found = {game.action_name(int(a)): i for i, a in enumerate(result.actions) if result.visits[i]}
         assert top.more == max(0, len(found) - MOST_BRANCHES)

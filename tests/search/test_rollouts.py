@@ -6,9 +6,9 @@ import pytest
 
 from qdts import load_game
 from qdts.rng import seeded
-from qdts.search.evaluator import NOTHING, SAMPLE
-from qdts.search.evaluators import Playouts
-from qdts.search.options import named
+from qdts.search.evaluation.builtin import Playouts
+from qdts.search.evaluation.evaluator import NOTHING, SAMPLE
+from qdts.search.options.options import named
 from search.bandit_twin import BanditTwin
 from search.test_bandit import known_views
 from search.test_machine import both
@@ -22,15 +22,15 @@ def test_a_playout_is_the_twin_s(spec: str) -> None:
     evaluator, seen = Playouts(game, policy), set()
     for seed, q in enumerate(queries(game, 5)):
         state = seeded(seed)
-        answer = evaluator.answer(q, state)
+        evaluation = evaluator.evaluate(q, state)
         twin = BanditTwin(game, q.vector, q.player, named("ismcts"), seed, rollout=known_views(policy))
         world = twin.filled(q.vector, False)
         if q.pending != NOTHING:
             world = game.step(world, q.pending)
         value = game.returns(twin.played_out(twin.pass_chance(world)))[q.player]
-        assert answer.value.tolist() == [value]
-        assert (answer.child_values == value).all()
-        assert (answer.prior == q.weights).all()
+        assert evaluation.value.tolist() == [value]
+        assert (evaluation.child_values == value).all()
+        assert (evaluation.prior == q.weights).all()
         assert int(state[0]) == twin.stream.state
         seen.add((q.kind == SAMPLE, value))
     assert len(seen) > 3

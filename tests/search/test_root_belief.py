@@ -10,19 +10,19 @@ import pytest
 from qdts import InputError, load_game
 from qdts.games import Game
 from qdts.kernels import Ints, Reals
-from qdts.search.evaluator import SAMPLE, Evaluator
-from qdts.search.evaluators import Table
-from qdts.search.forest import NODES, ROOT
-from qdts.search.options import Options, named
-from qdts.search.root_belief import MOST
-from qdts.search.searcher import Searcher
+from qdts.search.beliefs.root import MOST
+from qdts.search.evaluation.builtin import Table
+from qdts.search.evaluation.evaluator import SAMPLE, Evaluator
+from qdts.search.forest.layout import NODES, ROOT
+from qdts.search.forest.searcher import Searcher
+from qdts.search.options.options import Options, named
 from qdts.solving.policy import uniform_policy
 from search.naive_beliefs import all_completions
 from search.naive_evaluators import Hashed
 from search.test_machine import both, first_view
 from search.test_searcher import assert_same
 
-ANSWERS = named("qdts-descent", root_belief="answers", answer_visits=12)
+ANSWERS = named("qdts-descent", root_belief="responses", response_visits=12)
 PLAIN = replace(ANSWERS, root_belief="model")
 
 
@@ -167,7 +167,11 @@ def test_going_on_begins_anew_with_a_belief_of_its_own() -> None:
 
 @pytest.mark.parametrize(
     ("option", "value", "expected"),
-    [("root_belief", "answer", "answers"), ("answer_visits", 0, "from 1 to"), ("answer_visits", 1.5, "a whole number")],
+    [
+        ("root_belief", "answer", "answers"),
+        ("response_visits", 0, "from 1 to"),
+        ("response_visits", 1.5, "a whole number"),
+    ],
 )
 def test_bad_options(option: str, value: object, expected: str) -> None:
     with pytest.raises(InputError, match=expected):

@@ -7,11 +7,11 @@ import pytest
 
 from qdts import load_game
 from qdts.errors import InputError
-from qdts.search.evaluators import Uniform
-from qdts.search.options import named
+from qdts.search.evaluation.builtin import Uniform
+from qdts.search.forest.searcher import Searcher
+from qdts.search.options.options import named
 from qdts.search.roots import MOST_VISITS, verify_view, verify_visits
 from qdts.search.run import run_searches
-from qdts.search.searcher import Searcher
 
 GAME = load_game("kuhn_poker")
 DEALT = GAME.step(GAME.step(GAME.initial(), 0), 1)
@@ -25,7 +25,7 @@ def test_only_what_a_player_may_see_at_his_turn(name: str) -> None:
         (VIEW, 1, "shows what he can't know|not to move"),
         (VIEW, 7, "player 7, expected 0 to 1"),
         (GAME.initial(), 0, "not to move"),
-        (VIEW[:-1].copy(), 0, "slots"),
+        (VIEW[:-1].copy(), 0, "lanes"),
         (GAME.step(GAME.step(DEALT, 0), 0), 0, "can't know|not to move"),
     ):
         with pytest.raises(InputError, match=words):

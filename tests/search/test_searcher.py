@@ -11,32 +11,32 @@ from qdts import InputError, load_game
 from qdts.games import Game
 from qdts.kernels import Reals
 from qdts.rng import State
-from qdts.search.evaluator import ACT, SAMPLE, TERMINAL, Answer, Evaluator, Query
-from qdts.search.evaluators import Playouts, Table, Uniform
-from qdts.search.forest import EDGES, FIELDS, NODES, ROOT, VISITS
-from qdts.search.options import Options, named
+from qdts.search.evaluation.builtin import Playouts, Table, Uniform
+from qdts.search.evaluation.evaluator import ACT, SAMPLE, TERMINAL, Evaluation, Evaluator, Query
+from qdts.search.forest.layout import EDGES, FIELDS, NODES, ROOT, VISITS
+from qdts.search.forest.searcher import Searcher
+from qdts.search.options.options import Options, named
 from qdts.search.run import run_searches
-from qdts.search.searcher import Searcher
 from qdts.solving.policy import uniform_policy
 from search.naive_evaluators import Hashed
 from search.test_machine import first_view
 
 
 def grown(
-    game: Game, options: Options, evaluator: Evaluator, *, slots: int = 1, visits: int = 100, threads: int = 1,
+    game: Game, options: Options, evaluator: Evaluator, *, lanes: int = 1, visits: int = 100, threads: int = 1,
     first_nodes: int = 64,
 ) -> Searcher:  # fmt: skip
-    """Searches from different views, with different seeds; slot 0 is always the same."""
-    views, players = zip(*(first_view(game, 8 + s) for s in range(slots)), strict=True)
+    """Searches from different views, with different seeds; lane 0 is always the same."""
+    views, players = zip(*(first_view(game, 8 + s) for s in range(lanes)), strict=True)
     searcher = Searcher(
-        game, views, players, options, evaluator, seeds=range(5, 5 + slots), threads=threads, first_nodes=first_nodes
+        game, views, players, options, evaluator, seeds=range(5, 5 + lanes), threads=threads, first_nodes=first_nodes
     )
     searcher.run(visits)
     return searcher
 
 
 def assert_same(one: Searcher, other: Searcher, s: int = 0) -> None:
-    """A slot holds the same bits in two searchers, wherever anything was written."""
+    """A lane holds the same bits in two searchers, wherever anything was written."""
     f, g = one.forest, other.forest
     assert (f.registers[s] == g.registers[s]).all()
     assert (f.state[s] == g.state[s]).all()
@@ -67,9 +67,9 @@ def test_a_search_is_the_same_alone_and_among_64(spec: str, name: str) -> None:
     game, evaluator = load_game(spec), evaluator_of(name, spec)
     for options in (named("qdts"), named("mmds", share=True, step=1.0)):
         alone = grown(game, options, evaluator)
-        among = grown(game, options, evaluator, slots=64)
+        among = grown(game, options, evaluator, lanes=64)
         assert_same(alone, among)
-        threaded = grown(game, options, evaluator, slots=64, threads=2)
+        threaded = grown(game, options, evaluator, lanes=64, threads=2)
         for s in range(64):
             assert_same(among, threaded, s)
 
@@ -144,8 +144,8 @@ class Saying:
     def __init__(self, game: Game, kind: int, **wrong: object) -> None:
         self.inner, self.kind, self.wrong = Hashed(game, 1), kind, wrong
 
-    def answer(self, query: Query, state: State) -> Answer:
-        right = self.inner.answer(query, state)
+    def evaluate(self, query: Query, state: State) -> Evaluation:
+        right = self.inner.evaluate(query, state)
         if query.kind != self.kind:
             return right
         return right._replace(**{k: change(getattr(right, k)) for k, change in self.wrong.items()})  # type: ignore[operator]
@@ -201,11 +201,11 @@ class Failing:
     def __init__(self, inner: Evaluator) -> None:
         self.inner, self.asked = inner, 0
 
-    def answer(self, query: Query, state: State) -> Answer:
+    def evaluate(self, query: Query, state: State) -> Evaluation:
         self.asked += 1
         if self.asked % 7 == 0:
             raise KeyboardInterrupt
-        return self.inner.answer(query, state)
+        return self.inner.evaluate(query, state)
 
 
 @pytest.mark.parametrize("options", [named("qdts"), named("mmds", widen=True)])
@@ -223,7 +223,7 @@ def test_a_search_goes_on_after_a_failure_as_if_nothing_had_been(options: Option
     assert failures > 5
     for s in range(3):
         visits = int(searcher.forest.registers[s, VISITS])
-        assert_same(searcher, grown(game, options, Hashed(game, 1), slots=3, visits=visits), s)
+        assert_same(searcher, grown(game, options, Hashed(game, 1), lanes=3, visits=visits), s)
 
 
 def test_a_result_needs_visits() -> None:

@@ -8,10 +8,10 @@ import pytest
 from qdts import load_game
 from qdts.kernels import Reals
 from qdts.rng import State, seeded
-from qdts.search.evaluator import ACT, NOTHING, OPPONENT, SAMPLE, Answer, Query
-from qdts.search.forest import ROOT
-from qdts.search.options import Options, named
-from qdts.search.searcher import Searcher
+from qdts.search.evaluation.evaluator import ACT, NOTHING, OPPONENT, SAMPLE, Evaluation, Query
+from qdts.search.forest.layout import ROOT
+from qdts.search.forest.searcher import Searcher
+from qdts.search.options.options import Options, named
 from search.test_twin import Written
 
 PRIOR = np.array([0.2, 0.7, 0.1])
@@ -29,10 +29,10 @@ CHANGES = [{}, {"noise": 0.8}, {"prior_temperature": 3.0}, {"noise": 0.5, "prior
 class Rising:
     """Every value is 0; P rises with the number of the action."""
 
-    def answer(self, query: Query, state: State) -> Answer:  # noqa: ARG002
+    def evaluate(self, query: Query, state: State) -> Evaluation:  # noqa: ARG002
         count = len(query.choices)
         prior = np.sqrt(np.arange(9.0, 9.0 + count))  # so that no two P(e) / (1 + N(e)) are equal
-        return Answer(np.zeros(2), np.zeros((count, 2)), prior / prior.sum())
+        return Evaluation(np.zeros(2), np.zeros((count, 2)), prior / prior.sum())
 
 
 def guided(prior: Reals, options: Options, seed: int) -> Reals:
@@ -94,14 +94,14 @@ def test_a_low_temperature_does_not_underflow() -> None:
 def test_what_was_not_visited_is_worth_v_c_or_v_less_the_urgency() -> None:
     """S = 1. By V_c the first row is above the others; by first-play urgency all are V − 0.3: mixed as P says."""
     game = load_game("matrix_game")
-    answers = {
+    evaluations = {
         (ACT, 0, NOTHING): (0.1, [0.5, -0.2, 0.0], PRIOR.tolist()),
         (OPPONENT, 0, NOTHING): (-0.4, [0.0] * 3, [1 / 3] * 3),
     }
     of = slice(0, 3)
     for unvisited, w, mixed in (("child", [1, 0, 0], 0), ("fpu", PRIOR, 1)):
         options = named("a-ismcts", unvisited=unvisited, fpu=0.3)
-        searcher = Searcher(game, [game.initial()], [0], options, Written(answers), seeds=[3])
+        searcher = Searcher(game, [game.initial()], [0], options, Written(evaluations), seeds=[3])
         searcher.run(1)
         f = searcher.forest
         assert f.w[0, of] == pytest.approx(w)

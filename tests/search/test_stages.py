@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from qdts import load_game
-from qdts.search.evaluators import Table
-from qdts.search.options import Options, named
+from qdts.search.evaluation.builtin import Table
+from qdts.search.options.options import Options, named
 from qdts.search.run import run_in_stages, run_searches
 from qdts.solving.policy import uniform_policy
 from search.test_machine import first_view

@@ -12,10 +12,13 @@ import numpy as np
 import pytest
 
 from qdts import InputError, load_game, nash_conv, searched_policy
-from qdts.search.evaluators import Table
-from qdts.search.options import named
-from qdts.search.searched import Found, search_everywhere
-from qdts.search.survey import (
+from qdts.search.evaluation.builtin import Table
+from qdts.search.everywhere import Found, search_everywhere
+from qdts.search.options.options import named
+from qdts.solving.policy import Policy, game_tree, policy_on, uniform_policy
+from qdts.solving.values import reach
+from qdts.survey.rows import Row, appending, read_rows
+from qdts.survey.survey import (
     GAMES,
     NOISES,
     POLICIES,
@@ -27,10 +30,7 @@ from qdts.search.survey import (
     run_survey,
     share_of,
 )
-from qdts.search.survey_rows import Row, appending, read_rows
-from qdts.search.truth import truth_of
-from qdts.solving.policy import Policy, game_tree, policy_on, uniform_policy
-from qdts.solving.values import reach
+from qdts.survey.truth import truth_of
 from search.test_accuracy import action_values
 
 CELL = Cell("kuhn_poker", "middling", "noisy", 1, "qdts[c=0.3]", (4, 30), (0, 1, 2))
@@ -191,7 +191,7 @@ import sys
 for name in ("typer", "rich", "matplotlib"):
     sys.modules[name] = None
 from pathlib import Path
-from qdts.search.survey import cells_of, run_survey, share_of
+from qdts.survey.survey import cells_of, run_survey, share_of
 print(run_survey(Path(sys.argv[1]), share_of(cells_of(["kuhn_poker"], ["qdts"], [4], 1), 1, 4), report=print))
 """
 

@@ -16,8 +16,8 @@ from qdts.games.interface import NO_HOLE
 from qdts.games.interface import TERMINAL as OVER
 from qdts.kernels import Ints, Reals
 from qdts.rng import seeded
-from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, Answer, Query
-from qdts.search.evaluators import Table
+from qdts.search.evaluation.builtin import Table
+from qdts.search.evaluation.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, Evaluation, Query
 from qdts.solving.belief import belief, node_value, tree_worlds
 from qdts.solving.policy import Policy, game_tree, policy_on
 from qdts.solving.values import merged_values
@@ -115,7 +115,7 @@ class Reference:
         values = [self.worth(self.game.step(w, action), player) for w in worlds]
         return float(probability @ values)
 
-    def answer(self, q: Query) -> tuple[float, list[float], list[float] | None]:
+    def evaluate(self, q: Query) -> tuple[float, list[float], list[float] | None]:
         if q.kind == ACT:
             v = node_value(self.policy, q.vector, q.player)
             policy = self.policy(q.vector)
@@ -133,8 +133,8 @@ class Reference:
         return self.worth(q.vector, q.player), below, None
 
 
-def held(table: Table, q: Query) -> Answer:
-    return table.answer(q, seeded(0))
+def held(table: Table, q: Query) -> Evaluation:
+    return table.evaluate(q, seeded(0))
 
 
 @pytest.mark.parametrize("zeros", [False, True])
@@ -147,13 +147,13 @@ def test_every_query(spec: str, zeros: bool) -> None:
     seen = set()
     for q in queries(game, GAMES[spec]):
         seen.add(q.kind)
-        value, below, prior = reference.answer(q)
-        answer = held(table, q)
-        assert answer.value == pytest.approx([value], abs=1e-12)
-        assert answer.child_values[:, 0] == pytest.approx(below, abs=1e-12)
+        value, below, prior = reference.evaluate(q)
+        evaluation = held(table, q)
+        assert evaluation.value == pytest.approx([value], abs=1e-12)
+        assert evaluation.child_values[:, 0] == pytest.approx(below, abs=1e-12)
         if prior is not None:
-            assert answer.prior == pytest.approx(prior, abs=1e-12)
-            assert answer.prior.sum() == pytest.approx(1)
+            assert evaluation.prior == pytest.approx(prior, abs=1e-12)
+            assert evaluation.prior.sum() == pytest.approx(1)
     assert seen >= {ACT, SAMPLE, OPPONENT}
 
 
@@ -167,11 +167,11 @@ def test_the_twin_s_enumeration_says_the_same(spec: str) -> None:
     asked = list(queries(game, 1000))
     for i in np.random.default_rng(0).permutation(len(asked))[:120]:
         q = asked[i]
-        answer, truth = held(table, q), exact.answer(q, seeded(0))
-        assert answer.value == pytest.approx(truth.value, abs=1e-12)
-        assert answer.child_values == pytest.approx(truth.child_values, abs=1e-12)
+        evaluation, truth = held(table, q), exact.evaluate(q, seeded(0))
+        assert evaluation.value == pytest.approx(truth.value, abs=1e-12)
+        assert evaluation.child_values == pytest.approx(truth.child_values, abs=1e-12)
         if q.kind in (ACT, SAMPLE):
-            assert answer.prior == pytest.approx(truth.prior, abs=1e-12)
+            assert evaluation.prior == pytest.approx(truth.prior, abs=1e-12)
 
 
 @pytest.mark.parametrize("zeros", [False, True])

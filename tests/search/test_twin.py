@@ -17,8 +17,18 @@ from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.games.interface import NO_HOLE
 from qdts.kernels import Ints, kernel
 from qdts.rng import State, StateType, seeded, uniform
-from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL, Answer, Evaluator, Query
-from qdts.search.options import Options, named
+from qdts.search.evaluation.evaluator import (
+    ACT,
+    CHANCE,
+    NOTHING,
+    OPPONENT,
+    SAMPLE,
+    TERMINAL,
+    Evaluation,
+    Evaluator,
+    Query,
+)
+from qdts.search.options.options import Options, named
 from search.naive_evaluators import Drawing, Exact, Hashed, Uniform, mixed_strategy
 from search.naive_formulas import Values, lowest, mirror_step, sticky
 from search.naive_tree import Node
@@ -287,9 +297,9 @@ def test_puct_counts() -> None:
     game = load_game("tic_tac_toe")
 
     class Rising(Uniform):
-        def answer(self, query: Query, state: State) -> Answer:
+        def evaluate(self, query: Query, state: State) -> Evaluation:
             prior = np.arange(9.0, 9.0 + len(query.choices))
-            return super().answer(query, state)._replace(prior=prior / prior.sum())
+            return super().evaluate(query, state)._replace(prior=prior / prior.sum())
 
     twin = Twin(game, named("puct"), Rising(game), 1)
     root = twin.search(game.initial(), 0, 1)
@@ -310,14 +320,14 @@ def test_a_mirror_of_step_0_only_evaluates_simulated_players() -> None:
 
 
 class Written:
-    """Answers written down by kind, player and pending action, for examples worked out by hand."""
+    """Evaluations written down by kind, player and pending action, for examples worked out by hand."""
 
     def __init__(self, answers: dict[tuple[int, int, int], tuple[float, list[float], list[float]]]) -> None:
-        self.answers = answers
+        self.evaluations = answers
 
-    def answer(self, query: Query, state: State) -> Answer:  # noqa: ARG002
-        value, below, prior = self.answers[query.kind, query.player, query.pending]
-        return Answer(np.array([value]), np.array(below)[:, None], np.array(prior))
+    def evaluate(self, query: Query, state: State) -> Evaluation:  # noqa: ARG002
+        value, below, prior = self.evaluations[query.kind, query.player, query.pending]
+        return Evaluation(np.array([value]), np.array(below)[:, None], np.array(prior))
 
 
 def test_matching_pennies_by_hand() -> None:
@@ -372,11 +382,11 @@ def test_matching_pennies_by_hand() -> None:
 def test_a_mixed_choice_by_hand() -> None:
     """Two of three rows tie: they share W by P, the draw decides, and the unvisited one counts with its V_c."""
     game = load_game("matrix_game")
-    answers = {
+    evaluations = {
         (ACT, 0, NOTHING): (0.0, [0.25, 0.25, -0.5], [0.2, 0.6, 0.2]),
         (OPPONENT, 0, NOTHING): (-0.15, [0.0] * 3, [1 / 3] * 3),
     }
-    twin = Twin(game, named("qdts"), Written(answers), 7)
+    twin = Twin(game, named("qdts"), Written(evaluations), 7)
     root = twin.root(game.initial(), 0)
     u = number(seeded(7))
     twin.visit()

@@ -18,8 +18,8 @@ from qdts.games import interface as rules
 from qdts.games.interface import NO_HOLE
 from qdts.kernels import Ints
 from qdts.rng import State, seeded
-from qdts.search.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, TERMINAL, Evaluator, Query
-from qdts.search.options import Options
+from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, TERMINAL, Evaluator, Query
+from qdts.search.options.options import Options
 from search.naive_beliefs import Weighed, agrees, answered, of_hole, own_seed
 from search.naive_formulas import Ends, Values, add, lowest_of_seen, luck, mean, mirror_step, negated, spread, sticky
 from search.naive_tree import Choice, Edge, Interval, Item, Node, Tree, Trip, by_player, minus, routes
@@ -43,7 +43,7 @@ class Twin:
     def __init__(self, game: Game, options: Options, evaluator: Evaluator, seed: int) -> None:
         self.game, self.options, self.evaluator, self.seed = game, options, evaluator, seed
         self.state: State = seeded(seed)
-        self.answers: dict[tuple[int, bytes], dict[int, float]] = {}
+        self.responses: dict[tuple[int, bytes], dict[int, float]] = {}
         """σ / P of the actions of others, by who moves and his view."""
         self.open = not game.hidden
         self.scale = (game.max_return - game.min_return) / 2
@@ -69,18 +69,18 @@ class Twin:
             choices, weights = zip(*self.game.values(vector, hole), strict=True)
             pending = self.game.legal(view)[0]
             query = Query(SAMPLE, vector, player, pending, hole, np.array(choices), np.array(weights))
-            return dict(zip(choices, self.evaluator.answer(query, seeded(0)).prior.tolist(), strict=True))
+            return dict(zip(choices, self.evaluator.evaluate(query, seeded(0)).prior.tolist(), strict=True))
 
-        return answered(self.game, view, player, h, self.answer_ratio)
+        return answered(self.game, view, player, h, self.response_ratio)
 
-    def answer_ratio(self, view: Ints, player: int, action: int) -> float:
+    def response_ratio(self, view: Ints, player: int, action: int) -> float:
         """σ / P of an action that a player has made at a view."""
         key = player, view.tobytes()
-        if key not in self.answers:
-            self.answers[key] = self.answer_ratios(view, player)
-        return self.answers[key][action]
+        if key not in self.responses:
+            self.responses[key] = self.response_ratios(view, player)
+        return self.responses[key][action]
 
-    def answer_ratios(self, view: Ints, player: int) -> dict[int, float]:
+    def response_ratios(self, view: Ints, player: int) -> dict[int, float]:
         """The same of every action there."""
         options = replace(
             self.options,
@@ -95,7 +95,7 @@ class Twin:
             prior_temperature=1.0,
         )
         twin = Twin(self.game, options, self.evaluator, own_seed(view, player, self.seed))
-        root = twin.search(view, player, options.answer_visits)
+        root = twin.search(view, player, options.response_visits)
         told = zip(root.edges, twin.decision()[0], strict=True)
         return {e.choice: answer / e.prior if e.prior > 0 else 1.0 for e, answer in told}
 
@@ -235,7 +235,7 @@ class Twin:
             return self.choose_by_puct(node)
         if select == "mirror":
             chosen = self.draw(self.mirror(node))
-        elif select == "even":
+        elif select == "uniform":
             counts = [e.n for e in node.edges]
             chosen = Choice(counts.index(min(counts)), None)
         else:
@@ -392,7 +392,7 @@ class Twin:
         """List the choices, ask the evaluator, and set the first Q."""
         choices, weights = self.choices(node)
         player = max(node.actor, 0) if self.open else node.owner  # 0 at CHANCE
-        answer = self.evaluator.answer(
+        evaluation = self.evaluator.evaluate(
             Query(
                 node.kind,
                 node.vector.copy(),
@@ -405,7 +405,7 @@ class Twin:
             self.state,
         )
         self.evaluations += 1
-        priors = [float(p) for p in answer.prior]
+        priors = [float(p) for p in evaluation.prior]
         if node.kind == CHANCE:
             priors = weights
         elif node.kind == OPPONENT:
@@ -414,9 +414,9 @@ class Twin:
             priors = of_hole(self.game, node.vector, self.believed, priors).tolist()
         node.edges = [
             Edge(choice, prior, [float(x) for x in vc])
-            for choice, prior, vc in zip(choices, priors, answer.child_values, strict=True)
+            for choice, prior, vc in zip(choices, priors, evaluation.child_values, strict=True)
         ]
-        node.v = [float(x) for x in answer.value]
+        node.v = [float(x) for x in evaluation.value]
         node.lo, node.hi = list(node.v), list(node.v)
         node.evaluated = True
         if node.kind in (SAMPLE, CHANCE):

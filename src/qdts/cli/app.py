@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from qdts.cli import bench, check, evaluate, games, match, nashconv, policy, search, solve, survey, train
+from qdts.cli.commands import bench, check, evaluate, games, match, nashconv, policy, search, solve, survey, train
 from qdts.errors import InputError
 
 WRONG_INPUT = 2

@@ -97,6 +97,21 @@ class Game:
         """No node has more children."""
         return max(self.num_actions, self.num_outcomes, 1)
 
+    @property
+    def max_choices(self) -> int:
+        """B: the most choices that a node of a search tree can have, and no less than the number of players."""
+        return max(self.max_branching, self.num_values, self.players)
+
+    @property
+    def scale(self) -> float:
+        """S: half the range of the returns, and 1 where all returns are the same."""
+        return (self.max_return - self.min_return) / 2 or 1.0
+
+    @property
+    def neutral_value(self) -> float:
+        """The value of a position about which nothing is known."""
+        return 0.0 if self.zero_sum else (self.max_return + self.min_return) / 2
+
     def initial(self) -> Ints:
         """The world before anything has happened."""
         world = np.zeros(self.world_size, np.int64)

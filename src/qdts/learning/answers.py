@@ -12,8 +12,8 @@ from qdts.learning.config import Config
 from qdts.learning.nodes import Nodes, queries_of
 from qdts.nets.evaluator import Network
 from qdts.nets.learner import Learner
-from qdts.search.evaluator import ACT, TERMINAL
-from qdts.search.requests import empty_answers
+from qdts.search.evaluation.batches import empty_evaluations
+from qdts.search.evaluation.evaluator import ACT, TERMINAL
 
 
 def network_of(learner: Learner, config: Config, *, average: bool = False) -> Network:
@@ -30,9 +30,9 @@ def policy_at(game: Game, network: Network | Timed, views: Ints, players: Ints) 
     """P at some views; -1 beyond the actions of each. float64[N, B]"""
     nothing = np.full(len(views), -1)
     queries = queries_of(game, Nodes(np.full(len(views), ACT), views, players, nothing, nothing))
-    answers = empty_answers(game, len(views))
-    network.answer_batch(queries, answers)
-    return np.where(np.arange(answers.prior.shape[1]) < queries.degree[:, None], answers.prior, -1.0)
+    evaluations = empty_evaluations(game, len(views))
+    network.evaluate_batch(queries, evaluations)
+    return np.where(np.arange(evaluations.prior.shape[1]) < queries.degree[:, None], evaluations.prior, -1.0)
 
 
 def values_at(game: Game, network: Network | Timed, nodes: Nodes) -> Reals:
@@ -45,7 +45,7 @@ def values_at(game: Game, network: Network | Timed, nodes: Nodes) -> Reals:
         out[over] = np.take_along_axis(returns, nodes.player[over][:, None], 1) if game.hidden else returns
     if not over.all():
         going = np.flatnonzero(~over)
-        answers = empty_answers(game, len(going))
-        network.answer_batch(queries_of(game, nodes.take(going)), answers)
-        out[going] = answers.value
+        evaluations = empty_evaluations(game, len(going))
+        network.evaluate_batch(queries_of(game, nodes.take(going)), evaluations)
+        out[going] = evaluations.value
     return out

@@ -11,7 +11,7 @@ from qdts.kernels import Ints, Reals
 from qdts.learning.nodes import Nodes, distinct
 from qdts.learning.record import Record
 from qdts.learning.targets import decided_chain
-from qdts.search.evaluator import NOTHING
+from qdts.search.evaluation.evaluator import NOTHING
 
 
 class Moves(NamedTuple):

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from qdts.nets.evaluator import Network
-from qdts.search.evaluator import Answers, Queries
+from qdts.search.evaluation.evaluator import Evaluations, Queries
 
 
 @dataclass
@@ -31,13 +31,13 @@ class Timed:
 
     def __init__(self, network: Network, clock: Clock) -> None:
         self.game = network.game
-        self.answer = network.answer
+        self.evaluate = network.evaluate
         self._network = network
         self._clock = clock
 
-    def answer_batch(self, queries: Queries, answers: Answers) -> None:
+    def evaluate_batch(self, queries: Queries, evaluations: Evaluations) -> None:
         """Write the answer to every query."""
         began = time.perf_counter()
-        self._network.answer_batch(queries, answers)
+        self._network.evaluate_batch(queries, evaluations)
         self._clock.add("network", time.perf_counter() - began)
         self._clock.evaluations += len(queries.kind)

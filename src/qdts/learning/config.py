@@ -63,7 +63,7 @@ class PlaySettings:
     batch: int = 64
     """Rows of one call of a network."""
     cache: int = 65536
-    """Answers of the networks that a generation remembers."""
+    """Evaluations of the networks that a generation remembers."""
 
 
 @dataclass(frozen=True)

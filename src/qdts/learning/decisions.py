@@ -16,13 +16,12 @@ from qdts.learning.config import Config
 from qdts.learning.schedule import at
 from qdts.learning.selfplay import Decide, Decisions
 from qdts.nets.evaluator import Network
-from qdts.search.decision import decide as decide_root
-from qdts.search.name import read_search
-from qdts.search.options import Options
-from qdts.search.result import Result
+from qdts.search.decision.result import Result
+from qdts.search.decision.root import decide as decide_root
+from qdts.search.options.options import Options
+from qdts.search.options.parsing import read_search
 from qdts.search.run import run_searches
-from qdts.search.searched import view_seed
-from qdts.search.settings import scale_of
+from qdts.search.seeds import view_seed
 
 SMALLEST = 1e-9
 """What a magnet's probability counts as at least."""
@@ -94,7 +93,7 @@ class Magnet(NamedTuple):
 
 def _pulled(game: Game, options: Options, result: Result, rho: Reals) -> Result:
     """What the root decides with a magnet."""
-    scale = scale_of(game)
+    scale = game.scale
     pull = scale * options.root_temperature * np.log(np.maximum(rho, SMALLEST))
     decided = decide_root(options, scale, result.visits, result.q_lo + pull, result.q_hi + pull, result.prior)
     return replace(result, move=decided.move, target=decided.target)

@@ -20,12 +20,11 @@ from qdts.learning.config import Config
 from qdts.learning.nodes import Nodes, queries_of, sample_chain
 from qdts.nets.evaluator import Network
 from qdts.nets.learner import Learner
-from qdts.search.evaluator import ACT, NOTHING
-from qdts.search.fit import search_with_networks
-from qdts.search.options import named
-from qdts.search.requests import empty_answers
-from qdts.search.searched import searched_nash_conv
-from qdts.search.settings import scale_of
+from qdts.search.evaluation.batches import empty_evaluations
+from qdts.search.evaluation.evaluator import ACT, NOTHING
+from qdts.search.everywhere import searched_nash_conv
+from qdts.search.options.compatibility import search_with_networks
+from qdts.search.options.options import named
 from qdts.solving.belief import tree_worlds
 from qdts.solving.measure import measure_policy
 from qdts.solving.policy import Policy, game_tree, handy_tree, policy_on
@@ -50,7 +49,7 @@ def value_error(network: Network, policy: Policy) -> float:
     nodes = Nodes(np.full(count, ACT), sets.views, owner, nothing, nothing)
     found = values_at(game, network, nodes)
     told = found[:, 0] if game.hidden else found[np.arange(count), owner]
-    error = (told - infoset_values(tree, policy.probability)) / scale_of(game)
+    error = (told - infoset_values(tree, policy.probability)) / game.scale
     return float(np.sqrt(np.average(error**2, weights=view_reach(tree, policy.probability))))
 
 
@@ -80,9 +79,9 @@ def belief_error(network: Network, policy: Policy) -> float:
     """The mean L1 distance of H's belief over worlds at a view from what Bayes' rule makes of the network's own P."""
     game, tree = network.game, game_tree(network.game)
     chains = _chains(tree)
-    answers = empty_answers(game, len(chains.pair))
-    network.answer_batch(queries_of(game, chains.nodes), answers)
-    told = np.log(np.maximum(answers.prior[np.arange(len(chains.pair)), chains.column], 1e-300))
+    evaluations = empty_evaluations(game, len(chains.pair))
+    network.evaluate_batch(queries_of(game, chains.nodes), evaluations)
+    told = np.log(np.maximum(evaluations.prior[np.arange(len(chains.pair)), chains.column], 1e-300))
     h = np.exp(np.bincount(chains.pair, told, len(chains.history)))
     prior = chance_reach(tree)[chains.history]
     total = np.zeros(tree.num_infosets)

@@ -22,8 +22,8 @@ from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.games.interface import NO_HOLE
 from qdts.games.interface import TERMINAL as OVER
 from qdts.kernels import Ints
-from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL, Queries
-from qdts.search.requests import empty_queries
+from qdts.search.evaluation.batches import empty_queries
+from qdts.search.evaluation.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL, Queries
 
 Flags = NDArray[np.bool_]
 

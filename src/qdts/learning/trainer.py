@@ -25,7 +25,6 @@ from qdts.learning.targets import OUTCOME, policy_rows, residual_variance, value
 from qdts.nets.evaluator import Network
 from qdts.nets.learner import Learner, use_threads
 from qdts.nets.lessons import PolicyLesson, ValueLesson, joined, padded
-from qdts.search.settings import scale_of
 
 SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING, AVERAGE_SAMPLING, AVERAGE_FITTING = range(6)
 """What a stream of random numbers is for."""
@@ -99,12 +98,12 @@ class Trainer:
         network = self._asked or network_of(self.learner, self.config)
         rows = value_rows(record, target_of(self.config))
         self._keep(record, value_lesson(self.game, rows, network))
-        return residual_variance(rows, values_at(self.game, network, rows.nodes), scale_of(self.game))
+        return residual_variance(rows, values_at(self.game, network, rows.nodes), self.game.scale)
 
     def outcome_residual(self) -> float:
         """The residual variance of V in the outcomes of the newest games."""
         network, rows = network_of(self.learner, self.config), value_rows(self.records[-1], OUTCOME)
-        return residual_variance(rows, values_at(self.game, network, rows.nodes), scale_of(self.game))
+        return residual_variance(rows, values_at(self.game, network, rows.nodes), self.game.scale)
 
     def _keep(self, record: Record, lesson: ValueLesson) -> None:
         window = self.config.value.window

@@ -1,4 +1,4 @@
-"""Answers that were given before, by what was asked.
+"""Evaluations that were given before, by what was asked.
 
 An entry stands at one place only, which the hash of its query says; a new one takes the place of the old. So the memory
 is bounded, and what is found is what the same network said of the same query.
@@ -13,11 +13,10 @@ from numba import float64, int64, types
 
 from qdts.errors import InputError
 from qdts.games.game import Game
+from qdts.hashing import hash_vector
 from qdts.kernels import Ints, Reals, declare, kernel
 from qdts.pointers import element
-from qdts.search.evaluator import Answers, AnswersType, Queries, QueriesType
-from qdts.search.forest import width
-from qdts.search.index import hashed
+from qdts.search.evaluation.evaluator import Evaluations, EvaluationsType, Queries, QueriesType
 
 EMPTY = -1
 """`kind` of a place without an entry."""
@@ -37,11 +36,11 @@ declare(Cache, CacheType)
 
 
 def make_cache(game: Game, entries: int) -> Cache:
-    """Room for so many answers, rounded up to a power of two; none for 0."""
+    """Room for so many evaluations, rounded up to a power of two; none for 0."""
     if not 0 <= entries <= 1 << 30:
         raise InputError(f"a cache of {entries} answers is not possible, expected 0 to {1 << 30:,}")
     places = 1 << (entries - 1).bit_length() if entries else 0
-    k, b = 1 if game.hidden else game.players, width(game)
+    k, b = 1 if game.hidden else game.players, game.max_choices
     keys = np.full((places, 3 + game.world_size), EMPTY, np.int64)
     return Cache(keys, np.zeros((places, k)), np.zeros((places, b, k)), np.zeros((places, b)))
 
@@ -51,12 +50,12 @@ def place_of(cache: Cache, queries: Queries, q: int) -> int:
     """Where a query belongs."""
     size = queries.vector.shape[1]
     seed = (queries.kind[q] << 40) + (queries.player[q] << 32) + queries.pending[q] + 1
-    return hashed(element(queries.vector, q * size), size, seed) & (cache.key.shape[0] - 1)
+    return hash_vector(element(queries.vector, q * size), size, seed) & (cache.key.shape[0] - 1)
 
 
-@kernel(int64(CacheType, QueriesType, AnswersType, int64[::1]))
-def look_up(cache: Cache, queries: Queries, answers: Answers, missing: Ints) -> int:
-    """Answer what is known; write the numbers of the other queries, and say how many they are."""
+@kernel(int64(CacheType, QueriesType, EvaluationsType, int64[::1]))
+def look_up(cache: Cache, queries: Queries, evaluations: Evaluations, missing: Ints) -> int:
+    """Evaluation what is known; write the numbers of the other queries, and say how many they are."""
     count, known_at_all = 0, cache.key.shape[0] > 0
     for q in range(queries.kind.shape[0]):
         found = False
@@ -74,16 +73,16 @@ def look_up(cache: Cache, queries: Queries, answers: Answers, missing: Ints) -> 
             count += 1
             continue
         for k in range(cache.value.shape[1]):
-            answers.value[q, k] = cache.value[place, k]
+            evaluations.value[q, k] = cache.value[place, k]
         for i in range(queries.degree[q]):
-            answers.prior[q, i] = cache.prior[place, i]
+            evaluations.prior[q, i] = cache.prior[place, i]
             for k in range(cache.value.shape[1]):
-                answers.children[q, i, k] = cache.children[place, i, k]
+                evaluations.children[q, i, k] = cache.children[place, i, k]
     return count
 
 
-@kernel(types.void(CacheType, QueriesType, AnswersType, int64[::1], int64))
-def remember(cache: Cache, queries: Queries, answers: Answers, missing: Ints, count: int) -> None:
+@kernel(types.void(CacheType, QueriesType, EvaluationsType, int64[::1], int64))
+def remember(cache: Cache, queries: Queries, evaluations: Evaluations, missing: Ints, count: int) -> None:
     """Enter the answers that were missing."""
     if cache.key.shape[0] == 0:
         return
@@ -96,8 +95,8 @@ def remember(cache: Cache, queries: Queries, answers: Answers, missing: Ints, co
         for i in range(queries.vector.shape[1]):
             cache.key[place, 3 + i] = queries.vector[q, i]
         for k in range(cache.value.shape[1]):
-            cache.value[place, k] = answers.value[q, k]
+            cache.value[place, k] = evaluations.value[q, k]
         for i in range(queries.degree[q]):
-            cache.prior[place, i] = answers.prior[q, i]
+            cache.prior[place, i] = evaluations.prior[q, i]
             for k in range(cache.value.shape[1]):
-                cache.children[place, i, k] = answers.children[q, i, k]
+                cache.children[place, i, k] = evaluations.children[q, i, k]

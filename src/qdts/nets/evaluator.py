@@ -18,8 +18,8 @@ from qdts.nets.cache import look_up, make_cache, remember
 from qdts.nets.model import Belief, PolicyValue, placed
 from qdts.nets.rows import decode, encode
 from qdts.rng import State
-from qdts.search.evaluator import Answer, Answers, Queries, Query
-from qdts.search.requests import as_queries, empty_answers
+from qdts.search.evaluation.batches import as_queries, empty_evaluations
+from qdts.search.evaluation.evaluator import Evaluation, Evaluations, Queries, Query
 
 
 class Network:
@@ -52,7 +52,7 @@ class Network:
         self._reserve(0)
 
     def forget(self) -> None:
-        """Forget all answers, as must be when a model has changed."""
+        """Forget all evaluations, as must be when a model has changed."""
         self._cache = make_cache(self.game, len(self._cache.key))
 
     def _reserve(self, rows: int) -> None:
@@ -63,13 +63,13 @@ class Network:
         self._inputs, self._beliefs = (torch.zeros((rows, c), pin_memory=pinned) for c in columns)
         self._missing = np.arange(rows)
 
-    def answer_batch(self, queries: Queries, answers: Answers) -> None:
+    def evaluate_batch(self, queries: Queries, evaluations: Evaluations) -> None:
         """Write the answer to every query."""
         asked = len(queries.kind)
         if asked > len(self._missing):
             self._reserve(asked)
         remembers = len(self._cache.key) > 0
-        count = look_up(self._cache, queries, answers, self._missing) if remembers else asked
+        count = look_up(self._cache, queries, evaluations, self._missing) if remembers else asked
         self.asked += asked
         self.hits += asked - count
         if count == 0:
@@ -83,9 +83,9 @@ class Network:
             beliefs = np.zeros((samples, max(1, self._shape.values)), np.float32)
         else:
             beliefs = self._run(self.belief, self._beliefs, samples)
-        decode(self._shape, queries, self._missing, count, outputs, beliefs, answers)
+        decode(self._shape, queries, self._missing, count, outputs, beliefs, evaluations)
         if remembers:
-            remember(self._cache, queries, answers, self._missing, count)
+            remember(self._cache, queries, evaluations, self._missing, count)
 
     def _run(self, model: nn.Module, rows: Tensor, count: int) -> Reals32:
         """What a model says of the first `count` rows, in pieces of the same shape."""
@@ -100,8 +100,12 @@ class Network:
             out: Reals32 = whole.float().cpu().numpy()
             return out
 
-    def answer(self, query: Query, state: State) -> Answer:
+    def evaluate(self, query: Query, state: State) -> Evaluation:
         """The answer to one query, the same as among others."""
-        queries, answers, count = as_queries(self.game, [query], state), empty_answers(self.game, 1), len(query.choices)
-        self.answer_batch(queries, answers)
-        return Answer(answers.value[0], answers.children[0, :count], answers.prior[0, :count])
+        queries, evaluations, count = (
+            as_queries(self.game, [query], state),
+            empty_evaluations(self.game, 1),
+            len(query.choices),
+        )
+        self.evaluate_batch(queries, evaluations)
+        return Evaluation(evaluations.value[0], evaluations.children[0, :count], evaluations.prior[0, :count])

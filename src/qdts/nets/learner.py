@@ -26,7 +26,7 @@ from qdts.nets.lessons import PolicyLesson, ValueLesson, as_numbers, child_colum
 from qdts.nets.model import Belief, Model, find_device, make_models
 from qdts.nets.rows import encode
 from qdts.nets.trunk import Towers
-from qdts.search.evaluator import Queries
+from qdts.search.evaluation.evaluator import Queries
 
 
 class Losses(NamedTuple):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from qdts.kernels import Ints, Reals
 from qdts.nets.rows import Shape
-from qdts.search.evaluator import CHANCE, SAMPLE, Queries
+from qdts.search.evaluation.evaluator import CHANCE, SAMPLE, Queries
 
 Flags = NDArray[np.bool_]
 

@@ -1,4 +1,4 @@
-"""Queries as rows of numbers for a network, and rows of a network's numbers as answers.
+"""Queries as rows of numbers for a network, and rows of a network's numbers as evaluations.
 
 Input of the model of P, V and V_c, from the point of view of the player who asks:
 
@@ -34,8 +34,16 @@ from qdts.games.game import Game
 from qdts.games.interface import FeaturesType, RulesType
 from qdts.kernels import Ints, Reals32, declare, kernel
 from qdts.pointers import element
-from qdts.search.evaluator import ACT, CHANCE, NOTHING, SAMPLE, Answers, AnswersType, Queries, QueriesType
-from qdts.search.settings import scale_of
+from qdts.search.evaluation.evaluator import (
+    ACT,
+    CHANCE,
+    NOTHING,
+    SAMPLE,
+    Evaluations,
+    EvaluationsType,
+    Queries,
+    QueriesType,
+)
 
 
 class Shape(NamedTuple):
@@ -92,7 +100,7 @@ def shape_of(game: Game, *, child_values: bool = True) -> Shape:
         players=game.players,
         child_values=int(child_values),
         middle=(game.max_return + game.min_return) / 2,
-        scale=scale_of(game),
+        scale=game.scale,
     )
 
 
@@ -147,7 +155,9 @@ def worth(shape: Shape, number: float, sign: float) -> float:
 
 
 @kernel(inline=True)
-def write_softmax(weighted: bool, queries: Queries, q: int, logits: Reals32, row: int, answers: Answers) -> None:
+def write_softmax(
+    weighted: bool, queries: Queries, q: int, logits: Reals32, row: int, evaluations: Evaluations
+) -> None:
     """The prior over a query's choices: ∝ exp(logit), times the rules' weight if `weighted`."""
     count, top, total = queries.degree[q], -np.inf, 0.0
     for i in range(count):
@@ -156,15 +166,21 @@ def write_softmax(weighted: bool, queries: Queries, q: int, logits: Reals32, row
         p = np.exp(np.float64(logits[row, queries.choices[q, i]]) - top)
         if weighted:
             p *= queries.weights[q, i]
-        answers.prior[q, i] = p
+        evaluations.prior[q, i] = p
         total += p
     for i in range(count):
-        answers.prior[q, i] /= total
+        evaluations.prior[q, i] /= total
 
 
-@kernel(types.void(ShapeType, QueriesType, int64[::1], int64, float32[:, ::1], float32[:, ::1], AnswersType))
+@kernel(types.void(ShapeType, QueriesType, int64[::1], int64, float32[:, ::1], float32[:, ::1], EvaluationsType))
 def decode(
-    shape: Shape, queries: Queries, asked: Ints, count: int, outputs: Reals32, beliefs: Reals32, answers: Answers
+    shape: Shape,
+    queries: Queries,
+    asked: Ints,
+    count: int,
+    outputs: Reals32,
+    beliefs: Reals32,
+    evaluations: Evaluations,
 ) -> None:
     """Write the answers to the queries that were asked."""
     samples = 0
@@ -176,21 +192,21 @@ def decode(
             first += shape.actions * shape.returns
         elif kind == SAMPLE:
             first += (shape.actions + shape.outcomes) * shape.returns
-        for k in range(answers.value.shape[1]):
+        for k in range(evaluations.value.shape[1]):
             sign = -1.0 if shape.returns == 1 and shape.hidden == 0 and k != player else 1.0
             at = seat(shape, player, k)
-            answers.value[q, k] = worth(shape, outputs[row, shape.actions + at], sign)
+            evaluations.value[q, k] = worth(shape, outputs[row, shape.actions + at], sign)
             for i in range(queries.degree[q]):
                 if shape.child_values:
                     column = first + queries.choices[q, i] * shape.returns + at
-                    answers.children[q, i, k] = worth(shape, outputs[row, column], sign)
+                    evaluations.children[q, i, k] = worth(shape, outputs[row, column], sign)
                 else:
-                    answers.children[q, i, k] = answers.value[q, k]
+                    evaluations.children[q, i, k] = evaluations.value[q, k]
         if kind == ACT:
-            write_softmax(False, queries, q, outputs, row, answers)
+            write_softmax(False, queries, q, outputs, row, evaluations)
         elif kind == SAMPLE:
-            write_softmax(True, queries, q, beliefs, samples, answers)
+            write_softmax(True, queries, q, beliefs, samples, evaluations)
             samples += 1
         else:
             for i in range(queries.degree[q]):
-                answers.prior[q, i] = queries.weights[q, i]
+                evaluations.prior[q, i] = queries.weights[q, i]

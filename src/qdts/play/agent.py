@@ -27,11 +27,12 @@ from qdts.nets.model import make_models
 from qdts.play.match import drawn
 from qdts.play.seats import SearchSeat, evaluator_for, is_folder
 from qdts.play.state import read_state, turn
-from qdts.search.evaluator import ACT, NOTHING
-from qdts.search.fit import search_with_networks
-from qdts.search.name import read_search
+from qdts.search.evaluation.evaluator import ACT, NOTHING
+from qdts.search.everywhere import searched_policy
+from qdts.search.options.compatibility import search_with_networks
+from qdts.search.options.parsing import read_search
 from qdts.search.roots import verify_root, verify_visits
-from qdts.search.searched import searched_policy, view_seed
+from qdts.search.seeds import view_seed
 from qdts.solving.policy import Policy
 
 NO_ACTION = -1.0

@@ -17,7 +17,7 @@ from qdts.kernels import Reals
 from qdts.play.lockstep import Follower, twin
 from qdts.play.match import drawn
 from qdts.play.seats import Seat
-from qdts.search.searched import view_seed
+from qdts.search.seeds import view_seed
 
 
 class SeatBot(pyspiel.Bot):  # type: ignore[misc]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from qdts.games.game import Game
 from qdts.play.seats import evaluator_for
 from qdts.play.state import read_state
-from qdts.search.name import read_search
-from qdts.search.result import Result
+from qdts.search.decision.result import Result
+from qdts.search.options.parsing import read_search
 from qdts.search.run import run_searches
 from qdts.solving.policy import Policy
 

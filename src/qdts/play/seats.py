@@ -29,10 +29,10 @@ from qdts.interrupt import stop_flag
 from qdts.kernels import Ints, Reals
 from qdts.learning.run import SUFFIX
 from qdts.play.openspiel_seats import BotSeat, read_bot_seat
-from qdts.search.evaluator import Evaluator
-from qdts.search.evaluators import Playouts, Table, Uniform
-from qdts.search.name import read_search
-from qdts.search.options import SEARCHES, Options
+from qdts.search.evaluation.builtin import Playouts, Table, Uniform
+from qdts.search.evaluation.evaluator import Evaluator
+from qdts.search.options.options import SEARCHES, Options
+from qdts.search.options.parsing import read_search
 from qdts.search.roots import MOST_VISITS, verify_visits
 from qdts.search.run import run_searches
 from qdts.solving.policy import Policy, load_policy

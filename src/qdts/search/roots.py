@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -69,12 +68,6 @@ def are_views(game: Any, rules: Ints, views: Ints, players: Ints, scratch: Ints)
         for i in range(len(scratch)):
             fit &= scratch[i] == views[s, i]
     return fit
-
-
-def seed_at(view: Ints, player: int, seed: int) -> int:
-    """The seed of a search from a player's view that another search, with a seed, has need of."""
-    words = np.array([seed & 0x7FFFFFFFFFFFFFFF, player], np.int64)
-    return int.from_bytes(blake2b(words.tobytes() + view.tobytes(), digest_size=8).digest(), "little")
 
 
 def verify_root(game: Game, view: Ints, player: int) -> None:

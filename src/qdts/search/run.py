@@ -8,12 +8,12 @@ from itertools import pairwise
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.kernels import Ints
-from qdts.search.bandit import bandit_search
-from qdts.search.evaluator import Evaluator
-from qdts.search.evaluators import Playouts, Uniform
-from qdts.search.options import Options
-from qdts.search.result import Result
-from qdts.search.searcher import Report, Searcher
+from qdts.search.bandit.searcher import bandit_search
+from qdts.search.decision.result import Result
+from qdts.search.evaluation.builtin import Playouts, Uniform
+from qdts.search.evaluation.evaluator import Evaluator
+from qdts.search.forest.searcher import Report, Searcher
+from qdts.search.options.options import Options
 from qdts.solving.policy import Policy
 
 

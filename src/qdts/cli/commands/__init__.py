@@ -1,0 +1,4 @@
+"""The commands of `qdts`, one file each.
+
+Import from every other folder.
+"""

@@ -1,0 +1,99 @@
+"""`qdts match`: one player against another."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from qdts.cli.commands.search import GAME_HELP, THREADS_HELP
+from qdts.cli.commands.solve import INTERRUPTED
+from qdts.cli.display.bar import bar
+from qdts.cli.display.output import console, number, print_json
+from qdts.cli.display.solution import panel
+
+if TYPE_CHECKING:
+    from qdts.play.match import Match
+
+EXAMPLES = """[bold]Examples[/]
+  qdts match connect_four uct:1000 random --games 100
+  qdts match leduc_poker qdts:200@leduc.npz ismcts:500 --games 1000
+  qdts match leduc_poker 'qdts\\[c=0.2,eps_sample=0.05]:200' leduc.npz --json
+  qdts match hearts ismcts:50 random --games 40
+  qdts match tic_tac_toe puct:500@playouts 'openspiel:mcts(simulations=500)'
+  qdts match kuhn_poker qdts:200@runs/kuhn_poker-0 runs/kuhn_poker-0
+
+Games come in groups that share their deals, A in each seat once. Ctrl-C keeps the groups that are finished."""
+
+SEAT_HELP = (
+    "random, FILE.npz (a policy), RUN (what it learned: a run's folder or a checkpoint), NAME:VISITS (a search), "
+    "NAME:VISITS@FILE (that knows a policy), NAME:VISITS@RUN (that asks networks), NAME:VISITS@playouts (that plays "
+    "games out) or openspiel:BOT (uniform, mcts, ismcts, cfr, …)."
+)
+
+
+def match(
+    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    a: Annotated[str, typer.Argument(metavar="A", help=SEAT_HELP)],
+    b: Annotated[str, typer.Argument(metavar="B", help="The same; with more than two players it has all other seats.")],
+    games: Annotated[int, typer.Option(min=1, help="Games, filled up to whole groups.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Of deals, searches and moves.")] = 0,
+    threads: Annotated[int, typer.Option(min=1, help=THREADS_HELP)] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Play A against B, from every seat with the same deals: A's mean return and its 95 % interval."""
+    from qdts.games.registry import load_game
+    from qdts.play.match import play_match
+    from qdts.play.seats import read_seat
+
+    loaded = load_game(game)
+    first, second = (read_seat(loaded, text, threads=threads) for text in (a, b))
+    start = time.perf_counter()
+    with bar(f"{loaded.spec}: {a} against {b}", "games", silent=as_json) as report:
+        played = play_match(loaded, first, second, games, seed=seed, report=report)
+    data = {
+        "game": loaded.spec,
+        "a": a,
+        "b": b,
+        "seed": seed,
+        **_figures(played),
+        "seconds": time.perf_counter() - start,
+    }
+    if as_json:
+        print_json(data)
+    else:
+        _show(data, loaded.players)
+    if played.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _figures(played: Match) -> dict[str, Any]:
+    return {
+        "games": played.games,
+        "groups": len(played.returns),
+        "mean": played.mean,
+        "ci95": None if played.ci95 is None else list(played.ci95),
+        "by_seat": played.returns.mean(0).tolist(),
+        "interrupted": played.interrupted,
+    }
+
+
+def _show(data: dict[str, Any], players: int) -> None:
+    from rich.markup import escape
+
+    interval = "not known from one group"
+    if data["ci95"] is not None:
+        interval = f"{data['ci95'][0]:+.4f} to {data['ci95'][1]:+.4f}, by Student's distribution over groups"
+    others = "the other seat" if players == 2 else f"the other {players - 1} seats"
+    words = {
+        "A": escape(data["a"]),
+        "B": f"{escape(data['b'])}, in {others}",
+        "A's mean return": f"[bold green]{data['mean']:+.4f}[/]",
+        "95 % interval": interval,
+        "by seat of A": "   ".join(f"{i}: {mean:+.4f}" for i, mean in enumerate(data["by_seat"])),
+        "games": f"{data['games']:,} in {data['groups']:,} groups with the same deals, {number(data['seconds'])} s",
+    }
+    if data["interrupted"]:
+        words["stopped"] = "[yellow]by Ctrl-C: this is what there was[/]"
+    console().print(panel(data["game"], "match", words, "yellow" if data["interrupted"] else "green"))

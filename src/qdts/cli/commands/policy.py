@@ -1,0 +1,69 @@
+"""`qdts policy`: what is in a policy file, or what a run has learned, and how good it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from qdts.cli.display.output import console, print_json
+from qdts.cli.display.solution import distance, panel, values
+
+if TYPE_CHECKING:
+    from qdts.solving.policy import Policy
+
+EXAMPLES = """[bold]Examples[/]
+  qdts policy leduc.npz
+  qdts policy leduc.npz --game leduc_poker --json
+  qdts policy mine.npz --game ./my_game.py
+  qdts policy runs/kuhn_poker-0"""
+
+
+def policy(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A file written by [bold]qdts solve --out[/], or a run's folder.")
+    ],
+    game: Annotated[
+        str | None,
+        typer.Option(help="Fail unless it is for this game. A game of your own must be given.", show_default=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Show a policy file or P of a run: how it was made, its values and NashConv (measured now), its strategy."""
+    from qdts.games.registry import load_game
+    from qdts.play.seats import read_policy
+    from qdts.solving.policy import Policy
+
+    given = read_policy(file, None if game is None else load_game(game))
+    loaded = given if isinstance(given, Policy) else given.prior
+    data = _measured(loaded)
+    if as_json:
+        print_json({"file": str(file), **data})
+        return
+    from qdts.cli.display import strategy
+
+    made = ", ".join(f"{key} {value}" for key, value in loaded.info.items() if key != "nash_conv")
+    facts = {
+        "made by": made or "(the file does not say)",
+        "value": values(data["values"]),
+        "NashConv": distance(data["nash_conv"], loaded.game.players),
+    }
+    screen = console()
+    screen.print(panel(loaded.game.spec, f"version {loaded.game.version}, {len(loaded):,} views", facts))
+    strategy.show(screen, loaded, rest="the file has them all" if given is loaded else "the networks know them all")
+
+
+def _measured(loaded: Policy) -> dict[str, Any]:
+    from qdts.solving import measure_policy
+
+    found = measure_policy(loaded.game, loaded)
+    return {
+        "game": loaded.game.spec,
+        "game_version": loaded.game.version,
+        "info": dict(loaded.info),
+        "views": len(loaded),
+        "value": found.values[0],
+        "values": list(found.values),
+        "nash_conv": found.nash_conv,
+    }

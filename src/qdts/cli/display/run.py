@@ -1,0 +1,86 @@
+"""What a run gave, for people: a panel of facts, the curve, and the strategy beside the equilibrium."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from qdts.cli.display import chart
+from qdts.cli.display.output import number
+from qdts.cli.display.solution import distance, panel
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from qdts.learning.run import Run
+
+CHART_ROWS = 10
+SMALL = 12
+"""Information sets of the largest game whose strategy is shown as a whole."""
+
+
+def figures(run: Run, *, interrupted: bool) -> dict[str, Any]:
+    """The newest figures of a run; None where nothing was measured."""
+    from qdts.learning.report import last_of
+
+    metrics = run.metrics()
+    last: Mapping[str, Any] = metrics[-1] if metrics else {}
+    names = ("nash_conv", "nash_conv_average", "nash_conv_search", "value_error", "belief_error")
+    return {
+        "game": run.game.spec,
+        "run": str(run.folder),
+        "seed": run.seed,
+        "generations": last.get("generation", 0),
+        "seconds": last.get("seconds", 0.0),
+        "games": last.get("games", 0),
+        **{name: last_of(metrics, name) for name in names},
+        "interrupted": interrupted,
+    }
+
+
+def show(screen: Console, run: Run, found: Mapping[str, Any]) -> None:
+    """Print all of it; `found` is what `figures` gave."""
+    from rich.markup import escape
+
+    facts = _facts(found, run.game.players)
+    if found["interrupted"]:
+        facts["stopped"] = "[yellow]by Ctrl-C: this is what there was[/]"
+    colour = "yellow" if found["interrupted"] else "green"
+    screen.print(panel(run.game.spec, f"learnt by self-play, seed {run.seed}", facts, colour))
+    measured = [line for line in run.metrics() if line.get("nash_conv") is not None]
+    points = [(line["seconds"], line["nash_conv_average"]) for line in measured]
+    if len(points) > 1:
+        screen.print("\nNashConv with averaged weights against seconds, both logarithmic", style="bold")
+        screen.print("\n".join(chart.log_log(points, height=CHART_ROWS)), style="cyan")
+    if points:
+        _show_strategy(screen, run)
+    screen.print(f"\nThe report, for a browser: [bold]{escape(str(run.report))}[/]", soft_wrap=True)
+
+
+def _facts(found: Mapping[str, Any], players: int) -> dict[str, str]:
+    facts: dict[str, str] = {}
+    if found["nash_conv"] is not None:
+        facts["NashConv"] = distance(found["nash_conv"], players)
+        facts["  averaged weights"] = f"[bold green]{number(found['nash_conv_average'])}[/]"
+        for row in found["nash_conv_search"] or []:
+            facts[f"  searched, {row['visits']:,} visits"] = f"[bold green]{number(row['nash_conv'])}[/]"
+    for name, words in (("value_error", "error of V"), ("belief_error", "error of H")):
+        if found[name] is not None:
+            facts[words] = number(found[name])
+    facts["generations"] = f"{found['generations']:,}, {found['games']:,} games in {number(found['seconds'])} s"
+    facts["clock"] = "self-play and fitting, without compiling, measuring and writing files"
+    return facts
+
+
+def _show_strategy(screen: Console, run: Run) -> None:
+    """The strategy of a small game beside the equilibrium."""
+    from qdts.cli.display import strategy
+    from qdts.play.agent import load_agent
+    from qdts.solving import solve
+    from qdts.solving.policy import game_tree
+
+    if not run.game.hidden or game_tree(run.game).num_infosets > SMALL:
+        return
+    screen.print("\nStrategy with averaged weights, beside an equilibrium (there may be others)", style="bold")
+    learnt, equilibrium = load_agent(run).table(), solve(run.game, "cfr+", 1000).policy
+    screen.print(strategy.beside({"learnt": learnt, "equilibrium": equilibrium}))

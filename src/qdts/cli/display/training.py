@@ -1,0 +1,183 @@
+"""What a person sees while a game is learnt: a live display, or plain lines."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from qdts.cli.display import chart
+from qdts.cli.display.output import console, number
+from qdts.cli.display.solving import Silent
+
+if TYPE_CHECKING:
+    from rich.console import Console, Group
+
+    from qdts.learning.run import Metrics, Run
+
+PAUSE = 5.0
+"""Seconds between two plain lines, at least."""
+
+
+class Quiet:
+    """Nothing on standard output, but every few seconds a line on standard error. A watch of `learning.loop`."""
+
+    def __init__(self) -> None:
+        self.beat = Silent()
+        self.run: Run | None = None
+        """Once it has begun: what is in its folder is kept."""
+        self.newest: Metrics | None = None
+        self.progress = 0.0
+        self.games_per_second = 0.0
+        self.heard = time.perf_counter()
+        """When the newest generation was done."""
+        self.stack = ExitStack()
+
+    def __enter__(self) -> Quiet:
+        self.stack.enter_context(self.beat)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stack.close()
+
+    def load(self, what: str) -> None:
+        """The game is being loaded."""
+        self.beat.begin(f"loading {what} (what is not compiled yet is compiled now, once)")
+
+    def begin(self, run: Run) -> None:
+        """It begins, or goes on."""
+        self.run = run
+        metrics = run.metrics()
+        self.newest = metrics[-1] if metrics else None
+        self.beat.begin(f"learning {run.game.spec}")
+
+    def doing(self, what: str, share: float) -> None:
+        """What is being done, and which share of it is done."""
+        self.beat.size = f"generation {self.generation}: {what}{f', {share:.0%}' if share else ''}"
+
+    def done(self, metrics: Metrics, progress: float) -> None:
+        """A generation is done, and so much of the budget is spent."""
+        before = self.newest or {"games": 0, "seconds": 0.0}
+        seconds = metrics["seconds"] - before["seconds"]
+        self.games_per_second = (metrics["games"] - before["games"]) / max(seconds, 1e-9)
+        self.newest, self.progress, self.heard = metrics, progress, time.perf_counter()
+
+    @property
+    def generation(self) -> int:
+        """The one that is being worked on."""
+        return 1 if self.newest is None else self.newest["generation"] + 1
+
+    @property
+    def seconds_left(self) -> float | None:
+        """What is left of the budget, if all goes on as before; None while nothing is known."""
+        if self.newest is None or not self.progress:
+            return None
+        left = self.newest["seconds"] * (1.0 / self.progress - 1.0)
+        return max(0.0, left - (time.perf_counter() - self.heard))
+
+
+class Lines(Quiet):
+    """Plain lines besides: every few seconds the newest figures."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told = -PAUSE
+
+    def load(self, what: str) -> None:
+        """A line of its own."""
+        super().load(what)
+        print(self.beat.stage, flush=True)
+
+    def begin(self, run: Run) -> None:
+        """A line of its own."""
+        super().begin(run)
+        print(f"{self.beat.stage} in {run.folder}", flush=True)
+
+    def done(self, metrics: Metrics, progress: float) -> None:
+        """The figures in one line."""
+        super().done(metrics, progress)
+        if time.monotonic() < self.told + PAUSE and progress < 1.0:
+            return
+        self.told = time.monotonic()
+        parts = [f"generation {metrics['generation']:>6,}", f"{progress:>4.0%}"]
+        if metrics.get("nash_conv") is not None:
+            parts.append(f"NashConv {number(metrics['nash_conv']):>8}")
+            parts.append(f"with averaged weights {number(metrics['nash_conv_average']):>8}")
+        parts += [f"{self.games_per_second:,.0f} games/s", f"{metrics['seconds']:.1f} s"]
+        print("   ".join(parts), flush=True)
+
+
+class Display(Quiet):
+    """A live display: what is being done, the newest figures, how NashConv went, the time left."""
+
+    def __init__(self, screen: Console) -> None:
+        from rich.live import Live
+        from rich.spinner import Spinner
+
+        super().__init__()
+        self.nash_conv: list[float] = []
+        self.average: float | None = None
+        self.spinner = Spinner("dots")
+        self.live = Live(console=screen, get_renderable=self.render, refresh_per_second=4, transient=True)
+
+    def __enter__(self) -> Display:
+        self.stack.enter_context(self.live)
+        return self
+
+    def begin(self, run: Run) -> None:
+        """It begins, or goes on: from where its curve was left."""
+        super().begin(run)
+        for metrics in run.metrics():
+            self._measured(metrics)
+
+    def done(self, metrics: Metrics, progress: float) -> None:
+        """One more generation."""
+        super().done(metrics, progress)
+        self._measured(metrics)
+
+    def _measured(self, metrics: Metrics) -> None:
+        if metrics.get("nash_conv") is not None:
+            self.nash_conv.append(metrics["nash_conv"])
+            self.average = metrics["nash_conv_average"]
+
+    def render(self) -> Group:
+        """The display as it stands."""
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        self.spinner.update(text=Text(self.beat.stage))
+        top = Table.grid(padding=(0, 2))
+        top.add_row(self.spinner, Text(self.beat.size, style="dim"), f"{time.perf_counter() - self.beat.started:.0f} s")
+        if self.newest is None:
+            return Group(top)
+        left = self.seconds_left
+        figures = Table.grid(padding=(0, 3))
+        figures.add_row(
+            f"generation [bold]{self.newest['generation']:,}[/]",
+            ProgressBar(total=1.0, completed=self.progress, width=24),
+            f"{self.games_per_second:,.0f} games/s",
+            "" if left is None else f"{int(left) // 60}:{int(left) % 60:02d} left",
+        )
+        rows = [top, figures]
+        if self.nash_conv:
+            row = Table.grid(padding=(0, 3))
+            row.add_row(
+                f"NashConv [bold green]{number(self.nash_conv[-1])}[/]",
+                Text(chart.spark(self.nash_conv), style="cyan"),
+                "" if self.average is None else f"with averaged weights [bold]{number(self.average)}[/]",
+            )
+            rows.append(row)
+        return Group(*rows, Text("Ctrl-C stops; --resume goes on later", style="dim"))
+
+
+def follower(*, silent: bool) -> Quiet:
+    """Progress in the way that fits where the output goes."""
+    if silent:
+        return Quiet()
+    screen = console()
+    return Display(screen) if screen.is_terminal else Lines()

@@ -1,0 +1,140 @@
+"""Which edge a visit takes at an ACT node.
+
+PUCT intervals (QDTS, Non-root ACT nodes):
+
+    u(e) = c · S · P'(e) · √ΣN / (1 + N(e)),      I(e) = [Q_lo(e) + u(e), Q_hi(e) + u(e)]
+
+The interval with the highest lower end, and all that reach up to it, are tied. One alone is chosen as it is (a *pure*
+choice), several are mixed as the raw prior P says.
+
+UCB (Tree search), M the middle of Q, g = 1 or, guided, P':
+
+    M(e) + c · S · g(e) · √(ln ΣN / N(e))
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qdts.kernels import kernel
+from qdts.rng import sample_by_weight, uniform
+from qdts.search.forest.edge_values import write_q
+from qdts.search.forest.layout import ROOT, Lane, scratch
+from qdts.search.forest.opponent_estimate import write_mirror
+from qdts.search.forest.terms import DRAWN
+from qdts.search.options.packed import PackedOptions
+from qdts.search.options.variants import GUIDED, MIRROR_SELECT, RUNNING, RUNNING_BACKUP, UCB, UNIFORM_SELECT
+
+
+@kernel(inline=True)
+def select(lane: Lane, packed: PackedOptions, node: int) -> int:
+    """The edge of a visit, by its place among the node's edges; W and n_mixed take note of it.
+
+    DRAWN is what it was drawn from, all on one edge if it was not, where running averages want to know.
+    """
+    rule = packed.root_select if lane.tree[node] == node else packed.select
+    k = 0 if packed.hidden else lane.actor[node]
+    if rule == MIRROR_SELECT:
+        policy = scratch(lane, DRAWN)
+        write_mirror(lane, packed, node, k, policy)
+        e = sample_by_weight(policy, lane.degree[node], lane.state)
+    elif rule == UNIFORM_SELECT:
+        e = least_visited(lane, node)
+        note_point(lane, packed, node, e)
+    elif rule in (UCB, GUIDED):
+        e = select_ucb(lane, packed, node, k, rule == GUIDED)
+        note_point(lane, packed, node, e)
+    else:
+        return select_puct(lane, packed, node, k)
+    lane.w[lane.first[node] + e] += 1.0
+    return e
+
+
+@kernel(inline=True)
+def note_point(lane: Lane, packed: PackedOptions, node: int, edge: int) -> None:
+    """DRAWN all on one edge, where somebody reads it."""
+    if packed.backup == RUNNING_BACKUP or packed.opponent_q == RUNNING:
+        point = scratch(lane, DRAWN)
+        for i in range(lane.degree[node]):
+            point[i] = 1.0 if i == edge else 0.0
+
+
+@kernel(inline=True)
+def has_guide(lane: Lane, node: int) -> bool:
+    """Whether P' of a node is `guide` and not P."""
+    return node == ROOT and lane.guide[0] >= 0.0
+
+
+@kernel()
+def select_ucb(lane: Lane, packed: PackedOptions, node: int, k: int, guided: bool) -> int:
+    """One of the edges without a visit, evenly, or the edge with the highest bound."""
+    first, count = lane.first[node], lane.degree[node]
+    fresh = 0
+    for i in range(count):
+        fresh += lane.n[first + i] == 0
+    if fresh > 0:
+        left = 0 if fresh == 1 else int(uniform(lane.state) * fresh)
+        for i in range(count):
+            if lane.n[first + i] == 0:
+                if left == 0:
+                    return i
+                left -= 1
+    lo, hi = scratch(lane, 0), scratch(lane, 1)
+    write_q(lane, packed, node, k, lo, hi)
+    log_total = np.log(float(lane.total[node]))
+    noisy = has_guide(lane, node)
+    top, best = -np.inf, 0
+    for i in range(count):
+        weight = 1.0
+        if guided:
+            weight = lane.guide[i] if noisy else lane.prior[first + i]
+        bound = 0.5 * (lo[i] + hi[i]) + packed.c * weight * np.sqrt(log_total / lane.n[first + i])
+        if bound > top:
+            top, best = bound, i
+    return best
+
+
+@kernel()
+def least_visited(lane: Lane, node: int) -> int:
+    """The first edge with the smallest N."""
+    first, best = lane.first[node], 0
+    for i in range(lane.degree[node]):
+        if lane.n[first + i] < lane.n[first + best]:
+            best = i
+    return best
+
+
+@kernel(inline=True)
+def select_puct(lane: Lane, packed: PackedOptions, node: int, k: int) -> int:
+    """The edge with the PUCT interval above all others, or one of those that overlap it, mixed."""
+    first, count = lane.first[node], lane.degree[node]
+    lo, hi, mix = scratch(lane, 0), scratch(lane, 1), scratch(lane, DRAWN)
+    write_q(lane, packed, node, k, lo, hi)
+    explore = packed.c * np.sqrt(float(lane.total[node]))
+    noisy = has_guide(lane, node)
+    for i in range(count):
+        p = lane.guide[i] if noisy else lane.prior[first + i]
+        u = explore * p / (1.0 + lane.n[first + i])
+        lo[i] += u
+        hi[i] += u
+    top, best, tied = -np.inf, 0, 0
+    for i in range(count):
+        best = i if lo[i] > top else best
+        top = max(top, lo[i])
+    for i in range(count):
+        tied += hi[i] >= top - packed.tie
+    if tied == 1:
+        lane.w[first + best] += 1.0
+        note_point(lane, packed, node, best)
+        return best
+    mass = 0.0
+    for i in range(count):
+        if hi[i] >= top - packed.tie:
+            mass += lane.prior[first + i]
+    for i in range(count):
+        mix[i] = 0.0
+        if hi[i] >= top - packed.tie:
+            mix[i] = lane.prior[first + i] / mass if mass > 0.0 else 1.0 / tied
+            lane.w[first + i] += mix[i]
+    lane.mixed[node] += 1
+    return sample_by_weight(mix, count, lane.state)

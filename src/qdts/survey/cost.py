@@ -1,0 +1,48 @@
+"""What a search costs, as it goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from qdts.games.game import Game
+from qdts.kernels import Ints
+from qdts.search.evaluation.evaluator import Evaluator
+from qdts.search.forest.layout import DEEPEST, EVALUATIONS, NODES, TOUCHED, bytes_used
+from qdts.search.forest.searcher import Searcher
+from qdts.search.options.options import Options
+
+
+class Cost(NamedTuple):
+    """What one search has cost from its beginning."""
+
+    visits: int
+    touched: int
+    """Nodes that visits came to, those of simulated players included."""
+    evaluations: int
+    nodes: int
+    deepest: int
+    """How many spawned trees were inside each other."""
+    bytes: int
+    """Memory of its nodes and edges."""
+    seconds: float
+    """CPU time."""
+
+
+def costs(
+    game: Game, view: Ints, player: int, options: Options, evaluator: Evaluator, visits: Sequence[int], seed: int = 0
+) -> list[Cost]:
+    """The cost of one search after each of these numbers of visits, which rise."""
+    began = time.process_time()
+    searcher = Searcher(game, [view], [player], options, evaluator, seeds=[seed])
+    found, done, seconds = [], 0, time.process_time() - began
+    for wanted in visits:
+        began = time.process_time()
+        searcher.run(wanted - done)
+        seconds += time.process_time() - began
+        done = wanted
+        r = searcher.forest.registers[0]
+        touched, evaluations, nodes, deepest = (int(r[i]) for i in (TOUCHED, EVALUATIONS, NODES, DEEPEST))
+        found.append(Cost(done, touched, evaluations, nodes, deepest, bytes_used(searcher.forest), seconds))
+    return found
