@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c c
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train solve test bench golden clean
+.PHONY: help setup train solve test docs bench golden clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -41,6 +41,10 @@ test: $(SETUP) ## check style and types, run all tests
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2
+
+docs: $(SETUP) ## build the site into site/, strictly: a warning or a dead link is an error
+	$(BIN)/mkdocs build --strict --quiet
+	@echo 'open site/index.html'
 
 bench: $(BENCH) ## measure speed side by side with LiteEFG and OpenSpiel
 	$(BIN)/qdts bench solve
