@@ -1,7 +1,7 @@
 """NashConv against visits in rock-paper-scissors and Kuhn poker: searches that collapse, and one that holds.
 
-    python docs/figures/collapse.py              # draw collapse.svg from collapse.json
-    python docs/figures/collapse.py --measure    # measure collapse.json anew, about a minute on one core, and draw it
+python docs/figures/collapse.py              # draw collapse.svg from collapse.json
+python docs/figures/collapse.py --measure    # measure collapse.json anew, about a minute on one core, and draw it
 """
 
 from __future__ import annotations
@@ -77,10 +77,12 @@ def measure() -> dict[str, Any]:
 
 def _save_rock(path: Path) -> None:
     """Write a policy for rock-paper-scissors in which both play rock a little too often."""
+    import numpy as np
+
     import qdts
 
     uniform = qdts.uniform_policy(qdts.load_game("matrix_game"))
-    rows = uniform.probability.reshape(-1, 3) + [ROCK, -ROCK / 2, -ROCK / 2]
+    rows = uniform.probability.reshape(-1, 3) + np.array([ROCK, -ROCK / 2, -ROCK / 2])
     qdts.save_policy(replace(uniform, probability=rows.reshape(-1)), path)
 
 
@@ -98,7 +100,7 @@ def draw(data: dict[str, Any]) -> Drawing:
         WIDTH,
         HEIGHT,
         "NashConv against visits",
-        "In both games a-ismcts becomes more exploitable the longer it searches, and qdts stays at the policy's NashConv.",
+        "In both games a-ismcts becomes more exploitable the longer it searches, and qdts stays near its policy.",
     )
     for k, (game, (title, policy)) in enumerate(PANELS.items()):
         left = 52 + 348 * k

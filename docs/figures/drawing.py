@@ -84,9 +84,7 @@ class Drawing:
 
     def dot(self, at: Point, colour: str, radius: float = 3.5) -> None:
         """A filled circle."""
-        self._shapes.append(
-            f'<circle cx="{number(at[0])}" cy="{number(at[1])}" r="{number(radius)}" fill="{colour}"/>'
-        )
+        self._shapes.append(f'<circle cx="{number(at[0])}" cy="{number(at[1])}" r="{number(radius)}" fill="{colour}"/>')
 
     def svg(self) -> str:
         """The whole file."""

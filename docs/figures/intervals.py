@@ -1,4 +1,4 @@
-"""Why Q is an interval, at one decision of Kuhn poker: the ball around H, the interval of a call, and what overlap does.
+"""Why Q is an interval, at one decision of Kuhn poker: the ball around H, the call's interval, what overlap does.
 
 The player holds the queen and faces a bet. A call wins 2 from a jack and loses 2 to a king; a fold loses 1. In an
 equilibrium a bettor holds the king three times in four and the queen calls one time in three.
@@ -8,14 +8,17 @@ equilibrium a bettor holds the king three times in four and the queen calls one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import sqrt
 from pathlib import Path
+from typing import NamedTuple
 
 from drawing import BAD, BOB, DOTS, FAINT, GOOD, INK, TINT, Drawing
 
 PICTURE = Path(__file__).with_suffix(".svg")
-WIDTH, HEIGHT = 720, 600
+WIDTH, HEIGHT = 720, 584
+ROW = 68
+"""From one decision to the next below it."""
 
 EPS = 0.1
 C, S = 0.5, 2.0
@@ -26,6 +29,18 @@ COUNTS = (66, 33)
 """P and N of fold and call."""
 
 Interval = tuple[float, float]
+
+
+class Case(NamedTuple):
+    """A decision between fold and call."""
+
+    name: str
+    king: float
+    """What H says of the king."""
+    eps: float
+    choice: str
+    reason: str
+    colour: str
 
 
 def ball_range(values: Sequence[float], distribution: Sequence[float], eps: float) -> Interval:
@@ -93,46 +108,49 @@ def _ball(picture: Drawing) -> None:
     lo, hi = ball_range(CALL, (0.25, 0.75), EPS)
     picture.box((at(lo), y - 14), (at(hi) - at(lo), 14), BOB)
     picture.dot((at(-1), y - 7), BOB, 3.5)
-    picture.text((at(-1), y - 24), f"Q = [{_signed(lo)}, {_signed(hi)}]", colour=BOB, size=12.5, anchor="middle", bold=True)
-    picture.text((left, y + 44), "−2 · 0.80 + 2 · 0.20 = −1.2 to", size=12.5)
-    picture.text((left, y + 61), "−2 · 0.70 + 2 · 0.30 = −0.8. A fold is −1 for certain.", size=12.5)
+    picture.text(
+        (at(-1), y - 24), f"Q = [{_signed(lo)}, {_signed(hi)}]", colour=BOB, size=12.5, anchor="middle", bold=True
+    )
+    picture.text((left, y + 44), "from −2 · 0.80 + 2 · 0.20 = −1.2", size=12.5)
+    picture.text((left, y + 61), "to −2 · 0.70 + 2 · 0.30 = −0.8. A fold: −1.", size=12.5)
     picture.line([(330, y - 7), (366, y - 7)], colour=INK, arrow=True)
 
 
 def _decisions(picture: Drawing) -> None:
     """Below: the PUCT intervals of fold and call in four cases."""
     top = 218
-    picture.text((16, top), "PUCT intervals after 66 folds and 33 calls, and what the next visit does", size=15, bold=True)
+    picture.text(
+        (16, top), "PUCT intervals after 66 folds and 33 calls, and what the next visit does", size=15, bold=True
+    )
     cases = (
-        ("ε = 0, H exact", "a tie by luck: any error decides", 0.75, 0.0),
-        ("ε = 0, H off by 0.04", "pure: every further visit calls", 0.72, 0.0),
-        ("ε = 0.1, H off by 0.04", "overlap: fold 2/3, call 1/3, as P", 0.72, EPS),
-        ("ε = 0.1, H says 0.60", "no overlap: pure, the call is better", 0.60, EPS),
+        Case("ε = 0, H exact", 0.75, 0.0, "pure: fold", "by u alone: visits follow P", INK),
+        Case("ε = 0, H off by 0.06", 0.72, 0.0, "pure: call", "and soon hardly ever a fold", BAD),
+        Case("ε = 0.1, H off by 0.06", 0.72, EPS, "overlap: a draw from P", "fold 2/3, call 1/3", GOOD),
+        Case("ε = 0.1, far from 0.75", 0.60, EPS, "no overlap, pure: call", "more than ε can explain", GOOD),
     )
     left, right = 232, 470
-    at = _scale(left, right, -1.2, 0)
-    bottom = top + 66 + 74 * len(cases) - 14
+    at = _scale(left, right, -1.2, 0.12)
+    bottom = top + 66 + ROW * len(cases) - 14
     for value in (-1.2, -0.9, -0.6, -0.3, 0):
         picture.line([(at(value), top + 44), (at(value), bottom)], colour=FAINT, width=0.6, dashes=DOTS)
         picture.text((at(value), bottom + 17), f"{value:g}".replace("-", "−"), size=11.5, anchor="middle")
     picture.text(((left + right) / 2, bottom + 36), "Q + u", size=12, anchor="middle", italic=True)
-    picture.text((left - 14, top + 34), "king in the bettor's hand", size=12, anchor="end", italic=True)
+    picture.text((left - 14, top + 34), "radius and belief", size=12, anchor="end", italic=True)
     picture.text((right + 18, top + 34), "the choice", size=12, italic=True)
-    for k, (name, choice, king, eps) in enumerate(cases):
-        y = top + 66 + 74 * k
-        fold, call = puct_intervals((1 - king, king), eps)
-        pure = "pure" in choice
-        picture.text((left - 14, y + 8), name, size=12.5, anchor="end", bold=True)
-        picture.text((left - 14, y + 25), f"H = {king:.2f}", size=12, anchor="end")
+    for k, case in enumerate(cases):
+        y = top + 66 + ROW * k
+        fold, call = puct_intervals((1 - case.king, case.king), case.eps)
+        lo, hi = max(fold[0], call[0]), min(fold[1], call[1])
+        if hi >= lo:
+            picture.box(
+                (at(lo) - 4, y - 11), (at(hi) - at(lo) + 8, 46), GOOD, radius=4, outline=False, opacity=2 * TINT
+            )
+        picture.text((left - 14, y + 8), case.name, size=12.5, anchor="end", bold=True)
+        picture.text((left - 14, y + 25), f"king {case.king:.2f}, jack {1 - case.king:.2f}", size=12, anchor="end")
         _bar(picture, at(fold[0]), at(fold[1]), y, INK, "fold")
         _bar(picture, at(call[0]), at(call[1]), y + 24, BOB, "call")
-        words = choice.split(": ")
-        colour = GOOD if eps else BAD
-        picture.text((right + 18, y + 8), words[0], colour=colour, size=13, bold=True)
-        picture.text((right + 18, y + 25), words[1], size=12)
-        if not pure and eps:
-            lo, hi = max(fold[0], call[0]), min(fold[1], call[1])
-            picture.box((at(lo) - 4, y - 10), (at(hi) - at(lo) + 8, 46), GOOD, radius=4, outline=False, opacity=2 * TINT)
+        picture.text((right + 18, y + 8), case.choice, colour=case.colour, size=13, bold=True)
+        picture.text((right + 18, y + 25), case.reason, size=12)
 
 
 def _bar(picture: Drawing, start: float, end: float, y: float, colour: str, name: str) -> None:
@@ -144,7 +162,7 @@ def _bar(picture: Drawing, start: float, end: float, y: float, colour: str, name
     picture.text((end + 8, y + 4), name, colour=colour, size=12)
 
 
-def _scale(left: float, right: float, low: float, high: float):  # type: ignore[no-untyped-def]
+def _scale(left: float, right: float, low: float, high: float) -> Callable[[float], float]:
     def at(value: float) -> float:
         return left + (right - left) * (value - low) / (high - low)
 

@@ -1,6 +1,6 @@
 """One visit of a search of Leduc poker, drawn through three trees.
 
-    python docs/figures/many_trees.py    # draw many_trees.svg
+python docs/figures/many_trees.py    # draw many_trees.svg
 """
 
 from __future__ import annotations
@@ -109,7 +109,9 @@ def draw() -> Drawing:
         _tree(picture, column, tree)
     for k, action in enumerate(("raise", "fold")):
         _call(picture, COLUMNS[k] + NODE[0], COLUMNS[k + 1], _top(TREES[k + 1].row), action, TREES[k + 1].colour)
-    picture.text((COLUMNS[0] + NODE[0] / 2, _top(6) + NODE[1] + 26), "new: evaluate it and stop", size=12, anchor="middle")
+    picture.text(
+        (COLUMNS[0] + NODE[0] / 2, _top(6) + NODE[1] + 26), "new: evaluate it and stop", size=12, anchor="middle"
+    )
     return picture
 
 
@@ -161,7 +163,9 @@ def _node(picture: Drawing, at: Point, kind: str, colour: str, size: Point = NOD
     elif kind == "TERMINAL":
         picture.box(at, size, colour, outline=False, opacity=0.22)
     else:
-        picture.box(at, size, colour, radius=0 if kind == "OPPONENT" else high / 2, dashes=DASHES if kind == "SAMPLE" else "")
+        picture.box(
+            at, size, colour, radius=0 if kind == "OPPONENT" else high / 2, dashes=DASHES if kind == "SAMPLE" else ""
+        )
 
 
 def _call(picture: Drawing, start: float, end: float, top: float, action: str, colour: str) -> None:
