@@ -49,7 +49,7 @@ class Tree(NamedTuple):
 TREES = (
     Tree(
         "Alice's tree",
-        "she holds K",
+        "Alice holds K",
         ALICE,
         0,
         (
