@@ -25,11 +25,13 @@ from itertools import combinations
 import numpy as np
 
 from qdts.errors import InputError
-from qdts.games import goofspiel_holes, goofspiel_play
 from qdts.games.defaults import one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
-from qdts.games.goofspiel_play import (
+from qdts.games.interface import compile_rules, rule
+from qdts.games.layout import Field, Layout
+from qdts.games.rules.goofspiel import holes, play
+from qdts.games.rules.goofspiel.play import (
     ACTOR,
     BIDS,
     CARDS,
@@ -42,8 +44,6 @@ from qdts.games.goofspiel_play import (
     TURNS,
     WINS,
 )
-from qdts.games.interface import compile_rules, rule
-from qdts.games.layout import Field, Layout
 from qdts.kernels import Ints, Reals32
 
 ORDERS = ("random", "ascending", "descending")
@@ -183,7 +183,7 @@ def build(
         version=1,
         players=players,
         rules=np.array([*numbers, wins, hands, bids, size], np.int64),
-        kernels=compile_rules({**vars(goofspiel_play), **vars(goofspiel_holes), **globals()}),
+        kernels=compile_rules({**vars(play), **vars(holes), **globals()}),
         layout=Layout(
             (
                 Field("actor", ("over", "chance", *map(str, range(players)))),
@@ -213,7 +213,7 @@ def build(
         memory="perfect" if imp_info else "sufficient",
         weights="equal" if imp_info else "chance",
         replay=replay,
-        pick=goofspiel_play.pick,
+        pick=play.pick,
         title=title,
     )
 

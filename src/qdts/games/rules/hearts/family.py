@@ -24,11 +24,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from qdts.games import hearts_holes, hearts_play
 from qdts.games.defaults import one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
-from qdts.games.hearts_play import (
+from qdts.games.interface import compile_rules, rule
+from qdts.games.layout import Field, Layout
+from qdts.games.rules.hearts import holes, play
+from qdts.games.rules.hearts.play import (
     ACTOR,
     ALL_PASSED,
     BY,
@@ -43,8 +45,6 @@ from qdts.games.hearts_play import (
     PLAYERS,
     SUITS,
 )
-from qdts.games.interface import compile_rules, rule
-from qdts.games.layout import Field, Layout
 from qdts.kernels import Ints, Reals32
 
 DIRECTIONS = ("none", "left", "across", "right")
@@ -107,7 +107,7 @@ def build(
         version=2,
         players=PLAYERS,
         rules=np.array([*parameters.values()], np.int64),
-        kernels=compile_rules({**vars(hearts_play), **vars(hearts_holes), **globals()}),
+        kernels=compile_rules({**vars(play), **vars(holes), **globals()}),
         layout=Layout(
             (
                 Field("actor", ("over", "chance", *"NESW")),
@@ -134,7 +134,7 @@ def build(
         memory="sufficient" if pass_cards else "perfect",
         weights="equal",
         replay=replay,
-        pick=hearts_play.pick,
+        pick=play.pick,
     )
 
 

@@ -9,9 +9,9 @@ import pytest
 
 import qdts
 from qdts import Family, Game, InputError, Parameter, load_game, register
-from qdts.games.kuhn_poker import build
 from qdts.games.layout import Field, Layout
 from qdts.games.registry import family_names, find_family, parse_spec
+from qdts.games.rules.kuhn_poker import build
 
 
 def test_specs_are_canonical() -> None:
