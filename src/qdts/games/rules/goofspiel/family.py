@@ -160,9 +160,12 @@ def build(
             played += made[t] if t < len(made) else []
         return played
 
+    seats = tuple(f"player {p}" for p in range(players))
+    places = tuple(f"{f'bid {t + 1}' if imp_info else 'bid'} of {seat}" for t in range(rows) for seat in seats)
+
     def title(view: Ints) -> str:
         told = [
-            f"for {view[POINTS + t]}: {('-', 'nobody', *(f'player {p}' for p in range(players)))[view[wins + t]]}"
+            f"for {view[POINTS + t]}: {('-', 'nobody', *seats)[view[wins + t]]}"
             for t in range(turns)
             if view[POINTS + t]
         ]
@@ -186,12 +189,12 @@ def build(
         kernels=compile_rules({**vars(play), **vars(holes), **globals()}),
         layout=Layout(
             (
-                Field("actor", ("over", "chance", *map(str, range(players)))),
+                Field("actor", ("over", "chance", *map(str, range(players))), names=("over", "chance", *seats)),
                 Field("done", tuple(map(str, range(turns + 1)))),
                 Field("points", ("-", *cards), length=turns),
-                Field("wins", ("-", "=", *map(str, range(players))), length=turns),
+                Field("wins", ("-", "=", *map(str, range(players))), length=turns, names=("-", "nobody", *seats)),
                 *([] if imp_info else [Field("hands", cards, length=players, bits=True)]),
-                Field("bids", ("-", *cards), length=rows * players, row=players),
+                Field("bids", ("-", *cards), length=rows * players, row=players, places=places),
             )
         ),
         num_actions=num_cards,
