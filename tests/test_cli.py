@@ -35,7 +35,7 @@ Output = pytest.CaptureFixture[str]
 
 SOLVE_KEYS = {
     *("game", "algorithm", "iterations", "seconds", "iterations_per_second"),
-    *("value", "values", "nash_conv", "interrupted", "out"),
+    *("value", "values", "nash_conv", "interrupted", "histories", "information_sets", "out"),
 }
 
 
@@ -128,6 +128,7 @@ def test_solve_as_json(capsys: Output, tmp_path: Path) -> None:
     assert {*data} == SOLVE_KEYS
     assert (data["game"], data["algorithm"], data["iterations"]) == ("kuhn_poker", "dcfr", 2000)
     assert (data["interrupted"], data["out"]) == (False, str(file))
+    assert (data["histories"], data["information_sets"]) == (58, 12)
     assert data["value"] == data["values"][0] == pytest.approx(-1 / 18, abs=1e-3)
     policy = load_policy(file)
     assert nash_conv(policy.game, policy) == pytest.approx(data["nash_conv"])

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import naive
 from qdts import InputError, Policy, best_response, load_game, nash_conv, solve
-from qdts.games import pig
 from qdts.games.interface import CHANCE, SIGNATURES, TERMINAL, FunctionPointer
+from qdts.games.rules import pig
 from qdts.kernels import Ints, Reals, compiled
 from qdts.solving.components import components
 from qdts.solving.minmax import alpha_beta

@@ -16,7 +16,7 @@ import many_trees
 import qdts
 from drawing import Drawing
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 FIGURES = {
     "collapse": lambda: collapse.draw(json.loads(collapse.DATA.read_text(encoding="utf-8"))),
     "holes": holes.draw,

@@ -1,4 +1,4 @@
-"""What the pages of the documentation say is so: their code runs, their links lead somewhere, and the notebook works."""
+"""What the pages of the documentation say is so: their code runs, their links lead somewhere, the notebook works."""
 
 from __future__ import annotations
 

@@ -10,8 +10,9 @@ import pytest
 
 from naive import Strategy
 from qdts import Game, InputError, load_game
-from qdts.games import defaults, kuhn_poker
+from qdts.games import defaults
 from qdts.games.interface import CHANCE, compile_rules, rule
+from qdts.games.rules import kuhn_poker
 from qdts.kernels import Ints
 from qdts.search.bandit.searcher import Bandit, bandit_search
 from qdts.search.bandit.tree import ROOT

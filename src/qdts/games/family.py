@@ -117,6 +117,9 @@ class Family:
     """How many play, where no parameter says so."""
     examples: tuple[str, ...] = ()
     """Further specifications worth trying; the conformance suite runs on each."""
+    small: tuple[str, ...] = ()
+    """Specifications small enough to enumerate: `qdts check` checks the first of them exactly where the game itself is
+    too large. Without them it tries the lower bounds of the parameters, then the examples."""
 
     def load(self, given: Mapping[str, object]) -> Game:
         """The game with these parameters, the others at their defaults."""

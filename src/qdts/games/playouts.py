@@ -34,7 +34,7 @@ from qdts.games.interface import (
 )
 from qdts.kernels import PACKAGE, Ints, Reals, compiled, kernel
 from qdts.pointers import element, pointer
-from qdts.rng import GOLDEN, State, StatePointer, StateType, drawn, mixed, one_of, seeded
+from qdts.rng import GOLDEN, State, StatePointer, StateType, mixed, one_of, sample_index, seeded
 
 PLAYOUT = int64(Pointer, Pointer, Pointer, RealPointer, StatePointer, RealPointer)
 """The signature of a playout; see `_play_out`."""
@@ -203,7 +203,7 @@ def _play_out(rules: Ints, world: Ints, actions: Ints, chances: Reals, state: St
 def _list_and_choose(rules: Ints, world: Ints, mover: int, actions: Ints, chances: Reals, bits: np.uint64) -> int:
     """What the mover does by random bits, from a list of all that he can do."""
     if mover == CHANCE:
-        return actions[drawn(chances, bound.chance(rules, world, actions, chances), bits)]
+        return actions[sample_index(chances, bound.chance(rules, world, actions, chances), bits)]
     return actions[one_of(bound.legal(rules, world, actions), bits)]
 
 

@@ -26,7 +26,7 @@ NATIVE = (
     "tic_tac_toe",
     "tree_game",
 )
-"""Games of this package: each is a module of its name that holds a `FAMILY`."""
+"""Games of this package: each is a module of `qdts.games.rules` that holds a `FAMILY`."""
 
 IMPORTED = "openspiel:"
 """A name that begins so is a game of OpenSpiel, to be imported."""
@@ -58,7 +58,7 @@ def find_family(name: str) -> Family:
     if name not in NATIVE:
         own = f"a game of your own is given by its file, ./{name}.py (with a policy file: --game ./{name}.py)"
         raise InputError(f"{unknown('game', name, family_names())}; {own}")
-    family = importlib.import_module(f"qdts.games.{name}").FAMILY
+    family = importlib.import_module(f"qdts.games.rules.{name}").FAMILY
     assert isinstance(family, Family)
     return family
 

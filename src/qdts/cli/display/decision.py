@@ -42,7 +42,7 @@ class Found(NamedTuple):
         data = self.facts | {"nodes": self.result.nodes, "full": self.result.full}
         data |= {"actions": _rows(self.game, self.result), "belief": None}
         if self.belief is not None:
-            data["belief"] = {"hole": self.belief.hole, "values": dict(self.belief.values)}
+            data["belief"] = {"hole": self.belief.hole, "name": self.belief.name, "values": dict(self.belief.values)}
         if self.top is not None:
             data["tree"] = dataclasses.asdict(self.top)
         return data
@@ -57,7 +57,7 @@ class Found(NamedTuple):
             likely = sorted(self.belief.values, key=lambda v: -v[1])
             text = "   ".join(f"{name} {p:.3f}" for name, p in likely[:MOST_VALUES])
             more = f"   and {len(likely) - MOST_VALUES} more" if len(likely) > MOST_VALUES else ""
-            screen.print(f"[dim]believed of the hole {escape(self.belief.hole)}:[/]   {escape(text)}{more}")
+            screen.print(f"[dim]belief about {escape(self.belief.name)}:[/]   {escape(text)}{more}")
         if self.top is not None:
             screen.print("\nTop of the trees: choice, visits, kind of node, Q to the tree's owner", style="bold")
             screen.print(_drawn(self.top))

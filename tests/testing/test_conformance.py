@@ -16,7 +16,7 @@ from qdts.solving.tree import enumerate_game
 from qdts.testing import ConformanceError, Law, check_game, golden
 from qdts.testing.rows import distinct, find
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 SPECS = golden.registered()
 
 

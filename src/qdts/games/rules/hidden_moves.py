@@ -472,11 +472,12 @@ def build_game(
         return f"{told(0)} | {told(1)}"
 
     def fields(player: int) -> tuple[Field, ...]:
+        places = tuple(f"try {k + 1} of player {player}" for k in range(cells))
         return (
             Field(f"failed{player}", tuple(map(str, range(1, cells + 1))), bits=True),
             Field(f"stones{player}", tuple(names), bits=True),
             Field(f"seen{player}", tuple(names), bits=True),
-            Field(f"tries{player}", ("-", *names), length=cells),
+            Field(f"tries{player}", ("-", *names), length=cells, names=("none", *names), places=places),
         )
 
     return Game(

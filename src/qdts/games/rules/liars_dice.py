@@ -310,6 +310,7 @@ def build(spec: str, players: int, numdice: int, dice_sides: int, bidding_rule: 
         said += ["Liar"] * int(view[TURN] > 2)
         return f"{dice} | {', '.join(said) or 'to open'}"
 
+    places = tuple(f"die {d + 1} of player {p}" for p in range(2) for d in range(numdice))
     return Game(
         name="liars_dice",
         parameters={
@@ -326,10 +327,14 @@ def build(spec: str, players: int, numdice: int, dice_sides: int, bidding_rule: 
         kernels=compile_rules(globals()),
         layout=Layout(
             (
-                Field("turn", ("roll", "0", "1", "called0", "called1")),
+                Field(
+                    "turn",
+                    ("roll", "0", "1", "called0", "called1"),
+                    names=("roll", "player 0", "player 1", "player 0 called", "player 1 called"),
+                ),
                 Field("last", ("-", *names)),
                 *(Field(f"bids{w or ''}", names[w * WORD : (w + 1) * WORD], bits=True) for w in range(words)),
-                Field("dice", ("-", *map(str, range(1, dice_sides + 1))), length=total, row=numdice),
+                Field("dice", ("-", *map(str, range(1, dice_sides + 1))), length=total, row=numdice, places=places),
                 *([Field("quantity", ("-", *map(str, range(1, total + 1))))] if split else []),
             )
         ),

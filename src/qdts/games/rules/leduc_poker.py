@@ -30,7 +30,7 @@ from qdts.games.defaults import one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL, UNKNOWN, compile_rules, rule
-from qdts.games.layout import Field, Layout
+from qdts.games.layout import Field, Layout, each_player
 from qdts.games.sets import any_of, lowest, size
 from qdts.kernels import Ints, Reals, Reals32, kernel
 from qdts.rng import one_of
@@ -279,6 +279,7 @@ def build(spec: str, players: int, action_mapping: bool, suit_isomorphism: bool,
     if starting_player >= players:
         raise InputError(f"leduc_poker: starting_player={starting_player}, expected 0 to {players - 1}")
     ranks = RANKS[-players - 1 :]
+    seats = tuple(f"player {p}" for p in range(players))
     cards = tuple(ranks) if suit_isomorphism else tuple(r + s for r in ranks for s in "sh")
     signs = [c.replace("s", "♠").replace("h", "♥") for c in cards]
     first, second = CARDS + players, CARDS + 2 * players
@@ -324,11 +325,11 @@ def build(spec: str, players: int, action_mapping: bool, suit_isomorphism: bool,
         kernels=compile_rules(globals()),
         layout=Layout(
             (
-                Field("actor", ("over", "chance", *map(str, range(players)))),
+                Field("actor", ("over", "chance", *map(str, range(players))), names=("over", "chance", *seats)),
                 Field("pending", tuple(map(str, range(players + 1)))),
                 Field("raises", tuple(map(str, range(LEVELS)))),
                 Field("board", ("-", *cards)),
-                Field("cards", ("-", *cards), length=players),
+                Field("cards", ("-", *cards), length=players, places=each_player("card", players)),
                 Field("first", RECORDS, length=players),
                 Field("second", RECORDS, length=players),
             )

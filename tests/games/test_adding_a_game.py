@@ -19,7 +19,7 @@ from qdts.cli import main
 from qdts.games import registry
 from qdts.testing import check_game
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 TUTORIAL = (DOCS / "adding-a-game.md").read_text(encoding="utf-8")
 EXAMPLE = DOCS / "examples" / "blind_mans_bluff.py"
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)

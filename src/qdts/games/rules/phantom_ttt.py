@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
-from qdts.games.hidden_moves import build_game
-from qdts.games.tic_tac_toe import CELLS, LINES
+from qdts.games.rules.hidden_moves import build_game
+from qdts.games.rules.tic_tac_toe import CELLS, LINES
 
 
 def build(spec: str, gameversion: str, obstype: str) -> Game:

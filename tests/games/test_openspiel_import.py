@@ -18,7 +18,7 @@ from qdts.kernels import Ints, Reals
 from qdts.solving.openspiel import from_openspiel, to_openspiel
 from qdts.solving.policy import game_tree, policy_on
 from qdts.testing import check_game
-from test_values import random_policy
+from random_policies import random_policy
 
 OURS = [
     "kuhn_poker",

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from games.comparison import Comparison, after, choices, histories, load_theirs, playout, positions
 from qdts.errors import InputError
 from qdts.games.game import Game
-from qdts.games.hearts_play import BY, HELD, ORDER, PLAYED, QUEEN_OF_SPADES
 from qdts.games.interface import NO_HOLE, TERMINAL, UNKNOWN
 from qdts.games.registry import load_game
+from qdts.games.rules.hearts.play import BY, HELD, ORDER, PLAYED, QUEEN_OF_SPADES
 from qdts.kernels import Ints
 from qdts.testing.completions import complete
-from test_openspiel_games import Comparison, after, choices, histories, load_theirs, playout, positions
 
 pyspiel = pytest.importorskip("pyspiel")
 

@@ -21,12 +21,13 @@ from qdts.games.registry import parse_spec
 from qdts.kernels import cache_folder
 from qdts.testing import check_game
 
-EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "blind_mans_bluff.py"
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "blind_mans_bluff.py"
 ENVIRONMENT = dict(os.environ)
 COPY = """
 from dataclasses import replace
 
-from qdts.games import Family, Parameter, kuhn_poker
+from qdts.games import Family, Parameter
+from qdts.games.rules import kuhn_poker
 
 
 def build(spec, players):

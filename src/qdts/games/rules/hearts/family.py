@@ -24,11 +24,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from qdts.games import hearts_holes, hearts_play
 from qdts.games.defaults import one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
-from qdts.games.hearts_play import (
+from qdts.games.interface import UNKNOWN, compile_rules, rule
+from qdts.games.layout import Field, Layout
+from qdts.games.rules.hearts import holes, play
+from qdts.games.rules.hearts.play import (
     ACTOR,
     ALL_PASSED,
     BY,
@@ -36,6 +38,7 @@ from qdts.games.hearts_play import (
     CODES,
     DEALT,
     DIRECTION,
+    HANDS,
     HELD,
     ORDER,
     PASSED,
@@ -43,12 +46,14 @@ from qdts.games.hearts_play import (
     PLAYERS,
     SUITS,
 )
-from qdts.games.interface import compile_rules, rule
-from qdts.games.layout import Field, Layout
 from qdts.kernels import Ints, Reals32
 
 DIRECTIONS = ("none", "left", "across", "right")
 NAMES = tuple(rank + suit for rank in "23456789TJQKA" for suit in "CDHS")
+SEATS = ("North", "East", "South", "West")
+HOLDERS = ("not dealt", *SEATS, *(f"{seat}, who passed it" for seat in SEATS))
+DEALT_TO = tuple(f"{name} was dealt to" for name in NAMES)
+PLAYED_BY = tuple(f"{name} was played by" for name in NAMES)
 
 
 @rule
@@ -100,6 +105,15 @@ def build(
         passed = [c for p in range(PLAYERS) for c in range(CARDS) if held[c] == 5 + p]
         return drawn + dealt + passed + [int(v) - 1 for v in world[ORDER : ORDER + world[PLAYED]]]
 
+    def title(view: Ints) -> str:
+        own = next((int(h) for h in view[HANDS : HANDS + PLAYERS] if h != UNKNOWN), 0)
+        hand = " ".join(name for card, name in enumerate(NAMES) if own >> card & 1) or "-"
+        done = int(view[PLAYED])
+        trick = " ".join(NAMES[int(card) - 1] for card in view[ORDER + done - done % PLAYERS : ORDER + done])
+        if done == 0 and view[PASSED] < ALL_PASSED and view[DIRECTION] > 1:
+            return f"to pass {DIRECTIONS[view[DIRECTION] - 1]}; hand {hand}"
+        return f"trick {done // PLAYERS + 1}: {trick or 'to lead'}; hand {hand}"
+
     return Game(
         name="hearts",
         parameters=parameters,
@@ -107,17 +121,17 @@ def build(
         version=2,
         players=PLAYERS,
         rules=np.array([*parameters.values()], np.int64),
-        kernels=compile_rules({**vars(hearts_play), **vars(hearts_holes), **globals()}),
+        kernels=compile_rules({**vars(play), **vars(holes), **globals()}),
         layout=Layout(
             (
-                Field("actor", ("over", "chance", *"NESW")),
+                Field("actor", ("over", "chance", *"NESW"), names=("over", "chance", *SEATS)),
                 Field("direction", ("-", *DIRECTIONS)),
                 Field("dealt", tuple(map(str, range(CARDS + 1)))),
                 Field("passed", tuple(map(str, range(ALL_PASSED + 1)))),
                 Field("played", tuple(map(str, range(CARDS + 1)))),
                 Field("hands", NAMES, length=PLAYERS, bits=True),
-                Field("held", tuple("-NESWnesw"), length=CARDS, row=SUITS),
-                Field("by", tuple("-NESW"), length=CARDS, row=SUITS),
+                Field("held", tuple("-NESWnesw"), length=CARDS, row=SUITS, names=HOLDERS, places=DEALT_TO),
+                Field("by", tuple("-NESW"), length=CARDS, row=SUITS, names=("not played", *SEATS), places=PLAYED_BY),
                 Field("order", ("-", *NAMES), length=CARDS),
             )
         ),
@@ -134,7 +148,8 @@ def build(
         memory="sufficient" if pass_cards else "perfect",
         weights="equal",
         replay=replay,
-        pick=hearts_play.pick,
+        pick=play.pick,
+        title=title,
     )
 
 

@@ -9,7 +9,8 @@ and lose the others by the lowest (else swap two of them), so that Hall's condit
 
 from __future__ import annotations
 
-from qdts.games.goofspiel_play import (
+from qdts.games.interface import NO_HOLE, UNKNOWN, rule
+from qdts.games.rules.goofspiel.play import (
     BIDS,
     CARDS,
     DONE,
@@ -21,7 +22,6 @@ from qdts.games.goofspiel_play import (
     WINS,
     hand,
 )
-from qdts.games.interface import NO_HOLE, UNKNOWN, rule
 from qdts.games.sets import size
 from qdts.kernels import Ints, Reals, kernel
 

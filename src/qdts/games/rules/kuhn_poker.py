@@ -19,7 +19,7 @@ from qdts.games.defaults import one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL, UNKNOWN, compile_rules, rule
-from qdts.games.layout import Field, Layout
+from qdts.games.layout import Field, Layout, each_player
 from qdts.games.sets import any_of, listed
 from qdts.kernels import Ints, Reals, Reals32, kernel
 from qdts.rng import one_of
@@ -183,8 +183,8 @@ def build(spec: str, players: int) -> Game:
             (
                 Field("turn"),
                 Field("bettor"),
-                Field("cards", ("-", *cards), length=players),
-                Field("bets", ("-", "p", "b"), length=moves),
+                Field("cards", ("-", *cards), length=players, places=each_player("card", players)),
+                Field("bets", ("-", "p", "b"), length=moves, names=("none", "pass", "bet")),
             )
         ),
         num_actions=2,

@@ -8,7 +8,8 @@ freely into those that he was dealt and the three that he got.
 
 from __future__ import annotations
 
-from qdts.games.hearts_play import (
+from qdts.games.interface import NO_HOLE, UNKNOWN, rule
+from qdts.games.rules.hearts.play import (
     ACTOR,
     BY,
     CARDS,
@@ -36,7 +37,6 @@ from qdts.games.hearts_play import (
     suit_led,
     take_up,
 )
-from qdts.games.interface import NO_HOLE, UNKNOWN, rule
 from qdts.kernels import Ints, Reals, kernel
 
 BITS = 6  # for each of several numbers up to 52 that are packed into one

@@ -21,7 +21,7 @@ from __future__ import annotations
 from qdts.errors import InputError
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
-from qdts.games.hidden_moves import MOST_CELLS, build_game
+from qdts.games.rules.hidden_moves import MOST_CELLS, build_game
 
 LONGEST = 20
 

@@ -9,9 +9,9 @@ import pytest
 
 import qdts
 from qdts import Family, Game, InputError, Parameter, load_game, register
-from qdts.games.kuhn_poker import build
 from qdts.games.layout import Field, Layout
 from qdts.games.registry import family_names, find_family, parse_spec
+from qdts.games.rules.kuhn_poker import build
 
 
 def test_specs_are_canonical() -> None:
@@ -100,7 +100,7 @@ def test_illegal_actions_and_vectors() -> None:
         world = game.step(world, action)
     with pytest.raises(InputError, match="after the game is over"):
         game.step(world, 0)
-    with pytest.raises(InputError, match="a world is a contiguous int64 vector of 7 slots, got float64"):
+    with pytest.raises(InputError, match="a world is a contiguous int64 vector of 7 components, got float64"):
         game.mover(np.zeros(7))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="player 2, expected 0 to 1"):
         game.view(world, 2)
@@ -145,15 +145,15 @@ def test_api_is_lazy_and_complete() -> None:
 
 def test_what_would_reach_beyond_memory_is_refused() -> None:
     tree, kuhn = load_game("tree_game"), load_game("kuhn_poker")
-    with pytest.raises(InputError, match="has a slot out of bounds"):
+    with pytest.raises(InputError, match="has a component out of bounds"):
         tree.mover(np.array([10**12]))
-    with pytest.raises(InputError, match="has a slot out of bounds"):
+    with pytest.raises(InputError, match="has a component out of bounds"):
         kuhn.mover(np.full(7, -2))
     with pytest.raises(InputError, match="player 9, expected 0 to 1"):
         kuhn.features(kuhn.initial(), 9)
     view = kuhn.layout.read("turn=2 bettor=0 cards=J? bets=---")
     for hole in (2, 99, -1):
-        with pytest.raises(InputError, match=f"slot {hole} of .* is not a hole"):
+        with pytest.raises(InputError, match=f"component {hole} of .* is not a hole"):
             kuhn.fill(view, hole, 0)
     with pytest.raises(InputError, match="player 7, expected 0 to 1"):
         qdts.best_response(qdts.uniform_policy(kuhn), 7)

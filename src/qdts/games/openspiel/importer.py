@@ -25,11 +25,11 @@ from numba import int64, types
 from numpy.typing import NDArray
 
 from qdts.errors import InputError, unknown
-from qdts.games.classes import examples, tell_apart, tell_the_past
 from qdts.games.defaults import real_bits
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
-from qdts.games.table_game import Table, build_table_game
+from qdts.games.openspiel.classes import examples, tell_apart, tell_the_past
+from qdts.games.openspiel.table_game import Table, build_table_game
 from qdts.kernels import Ints, kernel, uncollected
 
 PREFIX = "openspiel:"

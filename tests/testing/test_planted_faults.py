@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from qdts.games import Game, kuhn_poker, load_game, registry
+from qdts.games import Game, load_game, registry
 from qdts.games.interface import NO_HOLE, SIGNATURES, UNKNOWN, FunctionPointer
-from qdts.games.kuhn_poker import BET, BETTOR, CARDS, PASS, PLAYERS, TURN, cards_left
 from qdts.games.layout import Field, Layout
+from qdts.games.rules import kuhn_poker
+from qdts.games.rules.kuhn_poker import BET, BETTOR, CARDS, PASS, PLAYERS, TURN, cards_left
 from qdts.kernels import Ints, Reals, Reals32, compiled
 from qdts.testing import ConformanceError, Law, check_game, golden
 
@@ -95,7 +96,7 @@ def test_a_card_that_is_not_hidden_at_all() -> None:
     """A game of its own that keeps every law: only the golden file knows that it is not Kuhn poker."""
     leaky = kuhn(redact=redact_for_first_player_only)
     check_game(leaky)
-    law, text = broken(leaky, golden=Path(__file__).parent / "golden" / golden.file_name("kuhn_poker"))
+    law, text = broken(leaky, golden=Path(__file__).parents[1] / "golden" / golden.file_name("kuhn_poker"))
     assert law == Law.GOLDEN
     assert "expected 'information sets of player 1: 6', got 'information sets of player 1: 12'" in text
 
@@ -294,7 +295,7 @@ def test_biased_chance() -> None:
     assert law == Law.WEIGHTS
     assert "cards=J? bets=---" in text
     law, text = broken(
-        replace(biased, weights="equal"), golden=Path(__file__).parent / "golden" / golden.file_name("kuhn_poker")
+        replace(biased, weights="equal"), golden=Path(__file__).parents[1] / "golden" / golden.file_name("kuhn_poker")
     )
     assert law == Law.GOLDEN
     assert "returns of the uniform random policy" in text

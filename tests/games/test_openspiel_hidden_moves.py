@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from games.comparison import Comparison, Pair, after, check_whole, choices, load_theirs, playout, spec_of
 from qdts.errors import InputError
 from qdts.games.game import Game
-from qdts.games.hidden_moves import build_game
 from qdts.games.interface import NO_HOLE, TERMINAL
 from qdts.games.registry import load_game
+from qdts.games.rules.hidden_moves import build_game
 from qdts.kernels import Ints
 from qdts.testing import ConformanceError, Law, check_game
-from test_openspiel_games import Comparison, Pair, after, check_whole, choices, load_theirs, playout, spec_of
 
 WHOLE = [
     Pair("dark_hex(num_cols=2,num_rows=2)", 441, 216, 134),

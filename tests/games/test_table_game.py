@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from qdts.games.classes import examples, tell_apart, tell_the_past
 from qdts.games.interface import CHANCE, OTHERS, TERMINAL
-from qdts.games.openspiel import _Walk, find_openspiel
-from qdts.games.table_game import _follow, _gather
+from qdts.games.openspiel.classes import examples, tell_apart, tell_the_past
+from qdts.games.openspiel.importer import _Walk, find_openspiel
+from qdts.games.openspiel.table_game import _follow, _gather
 
 SPECS = [
     "kuhn_poker(players=3)",

@@ -25,11 +25,13 @@ from itertools import combinations
 import numpy as np
 
 from qdts.errors import InputError
-from qdts.games import goofspiel_holes, goofspiel_play
 from qdts.games.defaults import one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
-from qdts.games.goofspiel_play import (
+from qdts.games.interface import compile_rules, rule
+from qdts.games.layout import Field, Layout
+from qdts.games.rules.goofspiel import holes, play
+from qdts.games.rules.goofspiel.play import (
     ACTOR,
     BIDS,
     CARDS,
@@ -42,8 +44,6 @@ from qdts.games.goofspiel_play import (
     TURNS,
     WINS,
 )
-from qdts.games.interface import compile_rules, rule
-from qdts.games.layout import Field, Layout
 from qdts.kernels import Ints, Reals32
 
 ORDERS = ("random", "ascending", "descending")
@@ -160,9 +160,12 @@ def build(
             played += made[t] if t < len(made) else []
         return played
 
+    seats = tuple(f"player {p}" for p in range(players))
+    places = tuple(f"{f'bid {t + 1}' if imp_info else 'bid'} of {seat}" for t in range(rows) for seat in seats)
+
     def title(view: Ints) -> str:
         told = [
-            f"for {view[POINTS + t]}: {('-', 'nobody', *(f'player {p}' for p in range(players)))[view[wins + t]]}"
+            f"for {view[POINTS + t]}: {('-', 'nobody', *seats)[view[wins + t]]}"
             for t in range(turns)
             if view[POINTS + t]
         ]
@@ -183,15 +186,15 @@ def build(
         version=1,
         players=players,
         rules=np.array([*numbers, wins, hands, bids, size], np.int64),
-        kernels=compile_rules({**vars(goofspiel_play), **vars(goofspiel_holes), **globals()}),
+        kernels=compile_rules({**vars(play), **vars(holes), **globals()}),
         layout=Layout(
             (
-                Field("actor", ("over", "chance", *map(str, range(players)))),
+                Field("actor", ("over", "chance", *map(str, range(players))), names=("over", "chance", *seats)),
                 Field("done", tuple(map(str, range(turns + 1)))),
                 Field("points", ("-", *cards), length=turns),
-                Field("wins", ("-", "=", *map(str, range(players))), length=turns),
+                Field("wins", ("-", "=", *map(str, range(players))), length=turns, names=("-", "nobody", *seats)),
                 *([] if imp_info else [Field("hands", cards, length=players, bits=True)]),
-                Field("bids", ("-", *cards), length=rows * players, row=players),
+                Field("bids", ("-", *cards), length=rows * players, row=players, places=places),
             )
         ),
         num_actions=num_cards,
@@ -213,7 +216,7 @@ def build(
         memory="perfect" if imp_info else "sufficient",
         weights="equal" if imp_info else "chance",
         replay=replay,
-        pick=goofspiel_play.pick,
+        pick=play.pick,
         title=title,
     )
 
