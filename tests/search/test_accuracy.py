@@ -9,7 +9,8 @@ from qdts import load_game, solve
 from qdts.games import Game
 from qdts.kernels import Ints, Reals
 from qdts.search.evaluation.builtin import Table
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
 from qdts.search.run import run_searches
 from qdts.solving.belief import belief
 from qdts.solving.policy import Policy, game_tree

@@ -18,7 +18,8 @@ from qdts.search.bandit.tree import ROOT
 from qdts.search.decision.result import Result
 from qdts.search.evaluation.rollouts import rollout_table
 from qdts.search.options.compatibility import options_for
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
 from qdts.solving.policy import Policy
 from search.bandit_twin import BanditTwin
 from search.naive_beliefs import listed_worlds

@@ -19,7 +19,7 @@ from qdts.search.beliefs.overrides import Believing, with_belief
 from qdts.search.evaluation.builtin import Playouts, Table, Uniform
 from qdts.search.evaluation.evaluator import ACT, SAMPLE, Evaluation, Evaluator, Query
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.search.options.variants import Belief
 from qdts.search.run import run_searches
 from qdts.solving.belief import belief as solved

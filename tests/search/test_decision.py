@@ -10,7 +10,7 @@ import pytest
 from qdts import load_game
 from qdts.search.decision.root import Decided, decide
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from search.naive_evaluators import Hashed
 from search.test_machine import first_view
 from search.twin import Twin

@@ -8,7 +8,7 @@ import pytest
 from qdts import load_game, nash_conv
 from qdts.search.evaluation.builtin import Table
 from qdts.search.everywhere import searched_nash_conv, searched_policy
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.solving.policy import game_tree, policy_on
 from search.test_machine import noisy_table
 

@@ -13,7 +13,7 @@ from qdts.search.evaluation.builtin import Uniform
 from qdts.search.forest.layout import ROOT, WhereType, lane_of
 from qdts.search.forest.opponent_estimate import write_estimate
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.search.options.packed import PackedOptions, PackedOptionsType, pack_options
 from qdts.search.options.variants import Estimate
 

@@ -11,7 +11,8 @@ import pytest
 from qdts import load_game
 from qdts.rng import State
 from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, Evaluation, Query
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
 from qdts.search.options.variants import LuckBase, LuckChild
 from search.naive_evaluators import Exact, Hashed, Uniform, mixed_strategy
 from search.naive_formulas import Values, lowest, lowest_of_seen, luck, mean, spread

@@ -16,7 +16,8 @@ from qdts.search.evaluation.builtin import Playouts, Table, Uniform
 from qdts.search.evaluation.evaluator import ACT, Evaluation, Evaluator, Query
 from qdts.search.forest.layout import DEEPEST, EVALUATIONS, NODES, NONE, ROOT, TOUCHED
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
 from qdts.search.options.variants import Ball, Form, LuckBase, LuckChild
 from qdts.solving.policy import game_tree, policy_on
 from search.naive_evaluators import Drawing, Hashed

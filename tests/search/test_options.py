@@ -12,7 +12,8 @@ import pytest
 
 from qdts import InputError
 from qdts.search.options import options as module
-from qdts.search.options.options import BOUNDS, SEARCHES, SWITCHES, WORDS, Options, named
+from qdts.search.options.named import SEARCHES, named
+from qdts.search.options.options import BOUNDS, SWITCHES, WORDS, Options
 
 NUMBERS = [name for name in BOUNDS if name != "max_nodes"]
 BAD = (

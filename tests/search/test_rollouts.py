@@ -8,7 +8,7 @@ from qdts import load_game
 from qdts.rng import seeded
 from qdts.search.evaluation.builtin import Playouts
 from qdts.search.evaluation.evaluator import NOTHING, SAMPLE
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from search.bandit_twin import BanditTwin
 from search.test_bandit import known_views
 from search.test_machine import both

@@ -15,7 +15,8 @@ from qdts.search.evaluation.builtin import Table
 from qdts.search.evaluation.evaluator import SAMPLE, Evaluator
 from qdts.search.forest.layout import NODES, ROOT
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
 from qdts.solving.policy import uniform_policy
 from search.naive_beliefs import all_completions
 from search.naive_evaluators import Hashed

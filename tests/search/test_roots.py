@@ -9,7 +9,7 @@ from qdts import load_game
 from qdts.errors import InputError
 from qdts.search.evaluation.builtin import Uniform
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.search.roots import MOST_VISITS, verify_view, verify_visits
 from qdts.search.run import run_searches
 

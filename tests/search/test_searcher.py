@@ -15,7 +15,8 @@ from qdts.search.evaluation.builtin import Playouts, Table, Uniform
 from qdts.search.evaluation.evaluator import ACT, SAMPLE, TERMINAL, Evaluation, Evaluator, Query
 from qdts.search.forest.layout import EDGES, FIELDS, NODES, ROOT, VISITS
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
 from qdts.search.run import run_searches
 from qdts.solving.policy import uniform_policy
 from search.naive_evaluators import Hashed

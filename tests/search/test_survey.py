@@ -14,7 +14,7 @@ import pytest
 from qdts import InputError, load_game, nash_conv, searched_policy
 from qdts.search.evaluation.builtin import Table
 from qdts.search.everywhere import Found, search_everywhere
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.solving.policy import Policy, game_tree, policy_on, uniform_policy
 from qdts.solving.values import reach
 from qdts.survey.rows import Row, appending, read_rows

@@ -28,7 +28,8 @@ from qdts.search.evaluation.evaluator import (
     Evaluator,
     Query,
 )
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
 from search.naive_evaluators import Drawing, Exact, Hashed, Uniform, mixed_strategy
 from search.naive_formulas import Values, lowest, mirror_step, sticky
 from search.naive_tree import Node
