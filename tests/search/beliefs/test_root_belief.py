@@ -18,10 +18,10 @@ from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
 from qdts.search.options.options import Options
 from qdts.solving.policy import uniform_policy
+from search.comparison import assert_same, both
 from search.naive_beliefs import all_completions
 from search.naive_evaluators import Hashed
-from search.test_machine import both, first_view
-from search.test_searcher import assert_same
+from search.samples import first_view
 
 ANSWERS = named("qdts-descent", root_belief="responses", response_visits=12)
 PLAIN = replace(ANSWERS, root_belief="model")

@@ -13,7 +13,7 @@ from qdts.search.forest.layout import ROOT
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
 from qdts.search.options.options import Options
-from search.test_twin import Written
+from search.naive_evaluators import Written
 
 PRIOR = np.array([0.2, 0.7, 0.1])
 SPREAD = {

@@ -31,7 +31,7 @@ from qdts.survey.survey import (
     share_of,
 )
 from qdts.survey.truth import truth_of
-from search.test_accuracy import action_values
+from search.samples import action_values
 
 CELL = Cell("kuhn_poker", "middling", "noisy", 1, "qdts[c=0.3]", (4, 30), (0, 1, 2))
 

@@ -12,7 +12,7 @@ from qdts.search.decision.root import Decided, decide
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
 from search.naive_evaluators import Hashed
-from search.test_machine import first_view
+from search.samples import first_view
 from search.twin import Twin
 
 VISITS = np.array([16, 4, 0, 80])

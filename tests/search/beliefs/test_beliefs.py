@@ -26,8 +26,7 @@ from qdts.solving.belief import belief as solved
 from qdts.solving.policy import Policy, uniform_policy
 from search import naive_beliefs as naive
 from search.naive_evaluators import Hashed
-from search.test_bandit import some_root
-from search.test_table import policy_for, queries, query
+from search.samples import policy_for, queries, query, some_root
 
 GAMES = {
     "kuhn_poker": 1000,

@@ -17,7 +17,8 @@ from qdts.search.options.variants import LuckBase, LuckChild
 from search.naive_evaluators import Exact, Hashed, Uniform, mixed_strategy
 from search.naive_formulas import Values, lowest, lowest_of_seen, luck, mean, spread
 from search.naive_tree import Choice, Node
-from search.test_twin import ball_by_program, some_view
+from search.programs import ball_by_program
+from search.samples import some_view
 from search.twin import Twin
 
 LUCKLESS = named("qdts", sample_q="running", opponent_q="running", backup="running", luck_base="none")

@@ -19,9 +19,9 @@ from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
 from qdts.search.options.options import Options
 from qdts.search.run import run_searches
+from search.comparison import assert_same
 from search.naive_evaluators import Hashed
-from search.test_machine import FOREST, first_view
-from search.test_searcher import assert_same
+from search.samples import FOREST, first_view
 
 LANES, VISITS = 3, 40
 
