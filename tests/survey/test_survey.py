@@ -13,7 +13,7 @@ import pytest
 
 from qdts import InputError, load_game, nash_conv, searched_policy
 from qdts.search.evaluation.builtin import Table
-from qdts.search.everywhere import Found, search_everywhere
+from qdts.search.everywhere import SearchedStrategy, search_everywhere
 from qdts.search.options.named import named
 from qdts.solving.policy import Policy, game_tree, policy_on, uniform_policy
 from qdts.solving.values import reach
@@ -85,7 +85,7 @@ def test_a_search_that_takes_no_policy_has_one_cell() -> None:
     assert all(row.q is None and row.before is None for row in rows)
 
 
-def naive_error(policy: Policy, found: list[Found]) -> Iterator[float]:
+def naive_error(policy: Policy, found: list[SearchedStrategy]) -> Iterator[float]:
     """Bias, rms, spread and width, one action after another."""
     game, tree = policy.game, game_tree(policy.game)
     scale, sets = (game.max_return - game.min_return) / 2, tree.infosets

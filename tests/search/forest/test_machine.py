@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
@@ -119,16 +119,16 @@ def test_each_option(spec: str, name: str) -> None:
     assert equal_nodes(load_game(spec), OPTIONS[name]) > 1
 
 
-@pytest.mark.parametrize("luck_child", get_args(LuckChild))
-@pytest.mark.parametrize("luck_base", get_args(LuckBase))
-@pytest.mark.parametrize("ball", get_args(Ball))
+@pytest.mark.parametrize("luck_child", LuckChild)
+@pytest.mark.parametrize("luck_base", LuckBase)
+@pytest.mark.parametrize("ball", Ball)
 def test_every_kind_of_luck(ball: Ball, luck_base: LuckBase, luck_child: LuckChild) -> None:
     """Of two holes in a chain."""
     options = named("qdts", **RUNNING, ball=ball, luck_base=luck_base, luck_child=luck_child)
     assert equal_nodes(load_game("kuhn_poker(players=3)"), options) > 1
 
 
-@pytest.mark.parametrize("form", get_args(Form))
+@pytest.mark.parametrize("form", Form)
 @pytest.mark.parametrize("eps", [0.1, 1.0])
 @pytest.mark.parametrize("spec", ["kuhn_poker(players=3)", "liars_dice(numdice=2,dice_sides=3)", "phantom_ttt"])
 def test_whole_routes_by_every_form(spec: str, eps: float, form: Form) -> None:

@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     class PackedOptions(tuple[float, ...]):
         """Numbers for kernels; constants that are compared with Q are already multiplied by S."""
 
+        _fields: tuple[str, ...]
+
+        def __init__(self, *numbers: float) -> None: ...
+        def __new__(cls, *numbers: float) -> PackedOptions: ...  # noqa: D102
         def __getattr__(self, name: str) -> Any: ...
 
 else:
