@@ -36,7 +36,10 @@ docs/search.md says what every option does."""
 )
 
 GAME_HELP = "A name, with parameters in brackets: see [bold]qdts games[/]."
-SEARCH_HELP = f"{', '.join(SEARCHES)}; with options in brackets: qdts\\[c=0.2]. Without it: qdts; with learned networks qdts-descent, or puct where nothing is hidden."
+SEARCH_HELP = (
+    f"{', '.join(SEARCHES)}; with options in brackets: qdts\\[c=0.2]. Without it: qdts; "
+    "with learned networks qdts-descent, or puct where nothing is hidden."
+)
 OPTION_HELP = "Change one thing of the search, c=0.2 for instance; may be given several times."
 GAME_OR_RUN_HELP = f"{GAME_HELP} Or a run's folder: the game that it learned, searched with its networks."
 POLICY_HELP = (

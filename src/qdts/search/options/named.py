@@ -36,7 +36,7 @@ class NamedSearch:
 
 SEARCHES: Mapping[str, NamedSearch] = {
     "puct": NamedSearch(
-        "PUCT, as AlphaZero has it; games with perfect information only",
+        "PUCT as in AlphaZero; perfect information only",
         Options(decision=Decision.VISITS),
         with_hidden="a-ismcts",
     ),
@@ -44,9 +44,9 @@ SEARCHES: Mapping[str, NamedSearch] = {
         "many trees without dispersion: the baseline that collapses",
         Options(eps_sample=0.0, eps_opponent=0.0, estimate=Estimate.COUNTS, decision=Decision.VISITS),
     ),
-    "qdts": NamedSearch("Q-Dispersion Tree Search: Q as intervals, and a mirror step at the root", Options()),
+    "qdts": NamedSearch("Q-Dispersion Tree Search: Q as intervals, a mirror step", Options()),
     "qdts-descent": NamedSearch(
-        "QDTS against simulated best responses; what learned networks are searched with",
+        "QDTS against simulated responses, for learned networks",
         Options(
             eps_sample=0.02,
             eps_opponent=0.02,
@@ -62,7 +62,7 @@ SEARCHES: Mapping[str, NamedSearch] = {
         ),
     ),
     "qdts-backprop": NamedSearch(
-        "QDTS as first written: running averages at SAMPLE nodes, an lcb filter at the root",
+        "QDTS as first written: running averages, an lcb filter",
         Options(
             eps_opponent=0.0,
             estimate=Estimate.MIX,
@@ -72,7 +72,7 @@ SEARCHES: Mapping[str, NamedSearch] = {
         ),
     ),
     "nash-ismcts": NamedSearch(
-        "running averages of intervals over whole routes, and beliefs by Bayes' rule",
+        "running averages over whole routes, Bayesian beliefs",
         Options(
             eps_opponent=0.0,
             estimate=Estimate.COUNTS,
@@ -85,7 +85,7 @@ SEARCHES: Mapping[str, NamedSearch] = {
         ),
     ),
     "mmds": NamedSearch(
-        "magnetic mirror descent search: everybody plays P, and the root takes one mirror step",
+        "everybody plays P, and the root takes one mirror step",
         Options(
             eps_sample=0.0,
             eps_opponent=0.0,
@@ -98,12 +98,12 @@ SEARCHES: Mapping[str, NamedSearch] = {
         ),
     ),
     "uct": NamedSearch(
-        "UCT with playouts; games with perfect information only",
+        "UCT with playouts; perfect information only",
         Options(machine=Machine.BANDIT, c=1.4, decision=Decision.MOST, belief=Belief.RULES),
         with_hidden="ismcts",
     ),
     "ismcts": NamedSearch(
-        "information-set MCTS with playouts, one tree for the observer",
+        "information-set MCTS with playouts, one tree",
         Options(machine=Machine.BANDIT, c=1.4, decision=Decision.VISITS, belief=Belief.RULES),
     ),
     "mt-ismcts": NamedSearch(
