@@ -26,7 +26,7 @@ from qdts.search.evaluation.batches import OneByOne
 from qdts.search.evaluation.builtin import Table, Uniform
 from qdts.search.evaluation.evaluator import ACT, SAMPLE, Evaluations, Queries
 from qdts.search.everywhere import searched_policy
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.solving.measure import measure_policy
 from qdts.solving.policy import Policy, game_tree, policy_on, uniform_policy
 from qdts.solving.values import reach, view_reach

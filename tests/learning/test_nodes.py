@@ -18,7 +18,7 @@ from qdts.search.evaluation.builtin import Uniform
 from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE
 from qdts.search.forest.layout import NODES, NONE
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 
 KINDS = {
     "kuhn_poker": {ACT, SAMPLE, OPPONENT},

@@ -17,7 +17,7 @@ from qdts.nets.evaluator import Network
 from qdts.nets.model import Belief, Model, PolicyValue
 from qdts.nets.trunk import Conv
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 
 
 def hidden_on_a_board() -> Game:

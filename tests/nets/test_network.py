@@ -20,7 +20,7 @@ from qdts.rng import State, seeded
 from qdts.search.evaluation.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL, Evaluation, Query
 from qdts.search.forest.layout import EDGES, NODES, NONE
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.search.run import run_searches
 
 HIDDEN = ["kuhn_poker", "leduc_poker", "kuhn_poker(players=3)"]

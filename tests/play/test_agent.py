@@ -252,7 +252,7 @@ def test_what_does_not_fit(kuhn_run: Run, agent: Agent, tmp_path: Path) -> None:
         (lambda: agent.policy("deal K"), "kuhn_poker: chance moves at"),
         (lambda: agent.policy(agent.game.initial()), "kuhn_poker: chance moves at"),
         (lambda: agent.value(np.zeros(2, np.int64)), "a world is a contiguous int64 vector"),
-        (lambda: agent.act(whole_world(agent.game)), "shows what he can't know"),
+        (lambda: agent.act(whole_world(agent.game)), "shows what they can't know"),
         (lambda: both.policy("leduc_poker", agent), "the seat is for kuhn_poker, expected one for leduc_poker"),
         (lambda: read_seat(load_game("leduc_poker"), str(folder)), "is a run of kuhn_poker, expected leduc_poker"),
         (lambda: read_known(load_game("leduc_poker"), file), "is a checkpoint for kuhn_poker, expected leduc_poker"),

@@ -7,7 +7,7 @@ import pytest
 
 from qdts import load_game, nash_conv
 from qdts.search.evaluation.builtin import Table
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.search.run import run_searches
 from qdts.solving.policy import game_tree, policy_on
 from search.equilibria import equilibrium

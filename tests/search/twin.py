@@ -20,6 +20,7 @@ from qdts.kernels import Ints
 from qdts.rng import State, seeded
 from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, TERMINAL, Evaluator, Query
 from qdts.search.options.options import Options
+from qdts.search.options.variants import Decision, RootBelief, RootQ
 from search.naive_beliefs import Weighed, agrees, answered, of_hole, own_seed
 from search.naive_formulas import Ends, Values, add, lowest_of_seen, luck, mean, mirror_step, negated, spread, sticky
 from search.naive_tree import Choice, Edge, Interval, Item, Node, Tree, Trip, by_player, minus, routes
@@ -84,9 +85,9 @@ class Twin:
         """The same of every action there."""
         options = replace(
             self.options,
-            root_belief="model",
-            decision="mirror",
-            root_q="nearest",
+            root_belief=RootBelief.MODEL,
+            decision=Decision.MIRROR,
+            root_q=RootQ.NEAREST,
             root_step=self.options.step,
             root_reach=2.0,
             root_doubt=0.0,

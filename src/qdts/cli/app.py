@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, TextIO
 
 import typer
 
 from qdts.cli.commands import bench, check, evaluate, games, match, nashconv, policy, search, solve, survey, train
 from qdts.errors import InputError
 
+PACKAGE = Path(__file__).parents[1]
 WRONG_INPUT = 2
 """Exit code for what a person can correct."""
 
@@ -64,7 +67,17 @@ def root(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit code. Wrong input is told in one sentence, without a traceback."""
+    """Run the command; return its exit code.
+
+    Wrong input is one sentence on stderr, without a traceback; a name that has changed is one line, a note.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", FutureWarning)
+        warnings.showwarning = _note
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = app(arguments, prog_name="qdts", standalone_mode=False)
     except InputError as error:
@@ -100,6 +113,17 @@ def _stop() -> None:
     if left_behind():
         sys.stdout.flush()
         os._exit(solve.INTERRUPTED)
+
+
+def _note(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None,
+    line: str | None = None,
+) -> None:  # fmt: skip
+    """Show a warning: one line where it is a note of our own, else as Python does."""
+    if issubclass(category, FutureWarning) and Path(filename).is_relative_to(PACKAGE):
+        print("qdts: note:", " ".join(str(message).split()), file=sys.stderr)
+    else:
+        print(warnings.formatwarning(message, category, filename, lineno, line), end="", file=file or sys.stderr)
 
 
 def _fail(message: str) -> int:

@@ -20,6 +20,7 @@ from qdts.search.decision.result import Result
 from qdts.search.decision.root import decide as decide_root
 from qdts.search.options.options import Options
 from qdts.search.options.parsing import read_search
+from qdts.search.options.variants import Belief, Decision
 from qdts.search.run import run_searches
 from qdts.search.seeds import view_seed
 
@@ -38,10 +39,10 @@ def options_at(game: Game, config: Config, progress: float) -> Options:
         options,
         eps_sample=eps,
         eps_opponent=eps,
-        decision="lcb" if config.policy.target == "lcb" else "mirror",
+        decision=Decision.LCB if config.policy.target == "lcb" else Decision.MIRROR,
         root_step=at(s.step, s.step_last, progress),
         root_temperature=at(s.temperature, s.temperature_last, progress),
-        belief="exact" if config.belief.source == "exact" else options.belief,
+        belief=Belief.EXACT if config.belief.source == "exact" else options.belief,
     )
 
 

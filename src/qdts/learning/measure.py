@@ -24,7 +24,7 @@ from qdts.search.evaluation.batches import empty_evaluations
 from qdts.search.evaluation.evaluator import ACT, NOTHING
 from qdts.search.everywhere import searched_nash_conv
 from qdts.search.options.compatibility import search_with_networks
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.solving.belief import tree_worlds
 from qdts.solving.measure import measure_policy
 from qdts.solving.policy import Policy, game_tree, handy_tree, policy_on

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from qdts.games.game import Game
     from qdts.kernels import Ints
-    from qdts.search.beliefs.holes import Belief
+    from qdts.search.beliefs.holes import HoleBelief
     from qdts.search.decision.result import Result
     from qdts.search.forest.reader import Branch
 
@@ -32,7 +32,7 @@ class Found(NamedTuple):
     facts: dict[str, Any]
     """What was asked for, and how long it took."""
     result: Result
-    belief: Belief | None
+    belief: HoleBelief | None
     """Of the first hole, for the action that is most likely played."""
     top: Branch | None
     """The top of the trees, if it was asked for."""

@@ -189,7 +189,7 @@ class Bandit:
             worlds = completions(self.game, view).worlds
             return worlds, np.full(len(worlds), 1 / len(worlds))
         if self.game.hidden and self.options.belief == "visits":
-            return (inference or Inference(self.game, seed, self._infer)).believed(view, player)
+            return (inference or Inference(self.game, seed, self._infer)).belief(view, player)
         return np.empty((0, self.game.world_size), np.int64), np.empty(0)
 
     def _infer(self, view: Ints, player: int, seed: int, inference: Inference) -> Result:

@@ -1,4 +1,4 @@
-"""Holes in words, and what an evaluator believes to be in the first one of a view."""
+"""Holes in words, and an evaluator's H of the first hole of a view."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qdts.rng import seeded
 from qdts.search.evaluation.evaluator import SAMPLE, Evaluator, Query
 
 
-class Belief(NamedTuple):
+class HoleBelief(NamedTuple):
     """H of one hole."""
 
     hole: str
@@ -24,8 +24,8 @@ class Belief(NamedTuple):
     """Its component in words: `card of player 1`."""
 
 
-def first_belief(game: Game, evaluator: Evaluator, view: Ints, player: int, action: int) -> Belief | None:
-    """H of a view's first hole when its owner has decided on an action, or None where there is no hole."""
+def first_belief(game: Game, evaluator: Evaluator, view: Ints, player: int, action: int) -> HoleBelief | None:
+    """H of a view's first hole once its owner has decided on an action, or None where there is no hole."""
     hole = game.hole(view)
     if hole == NO_HOLE:
         return None
@@ -41,7 +41,7 @@ def first_belief(game: Game, evaluator: Evaluator, view: Ints, player: int, acti
     )
     h = evaluator.evaluate(query, seeded(0)).prior
     names = [value_name(game, view, hole, v) for v, _ in values]
-    return Belief(hole_name(game, hole), list(zip(names, h.tolist(), strict=True)), game.layout.place(hole))
+    return HoleBelief(hole_name(game, hole), list(zip(names, h.tolist(), strict=True)), game.layout.place(hole))
 
 
 def hole_name(game: Game, hole: int) -> str:

@@ -11,9 +11,11 @@ from qdts.search.evaluation.evaluator import ACT
 from qdts.search.forest.layout import NODES, ROOT, Forest
 from qdts.search.forest.reuse import find_view
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
+from search.comparison import compare
 from search.naive_evaluators import Hashed
-from search.test_machine import compare, first_view
+from search.samples import first_view
 from search.twin import Twin
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from qdts import InputError, load_game, nash_conv, searched_policy
 from qdts.search.evaluation.builtin import Table
-from qdts.search.everywhere import Found, search_everywhere
-from qdts.search.options.options import named
+from qdts.search.everywhere import SearchedStrategy, search_everywhere
+from qdts.search.options.named import named
 from qdts.solving.policy import Policy, game_tree, policy_on, uniform_policy
 from qdts.solving.values import reach
 from qdts.survey.rows import Row, appending, read_rows
@@ -31,7 +31,7 @@ from qdts.survey.survey import (
     share_of,
 )
 from qdts.survey.truth import truth_of
-from search.test_accuracy import action_values
+from search.samples import action_values
 
 CELL = Cell("kuhn_poker", "middling", "noisy", 1, "qdts[c=0.3]", (4, 30), (0, 1, 2))
 
@@ -85,7 +85,7 @@ def test_a_search_that_takes_no_policy_has_one_cell() -> None:
     assert all(row.q is None and row.before is None for row in rows)
 
 
-def naive_error(policy: Policy, found: list[Found]) -> Iterator[float]:
+def naive_error(policy: Policy, found: list[SearchedStrategy]) -> Iterator[float]:
     """Bias, rms, spread and width, one action after another."""
     game, tree = policy.game, game_tree(policy.game)
     scale, sets = (game.max_return - game.min_return) / 2, tree.infosets

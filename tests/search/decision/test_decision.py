@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from qdts import load_game
-from qdts.search.decision.root import Decided, decide
+from qdts.search.decision.root import RootDecision, decide
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from search.naive_evaluators import Hashed
-from search.test_machine import first_view
+from search.samples import first_view
 from search.twin import Twin
 
 VISITS = np.array([16, 4, 0, 80])
@@ -21,7 +21,7 @@ HIGH = np.array([0.2, -0.3, -0.9, 0.3])
 PRIOR = np.array([0.2, 0.5, 0.1, 0.2])
 
 
-def decided(decision: str, scale: float = 1.0, **changes: float | str) -> Decided:
+def decided(decision: str, scale: float = 1.0, **changes: float | str) -> RootDecision:
     return decide(named("qdts", decision=decision, **changes), scale, VISITS, LOW, HIGH, PRIOR)
 
 

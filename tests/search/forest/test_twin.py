@@ -8,12 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numba import float64
-from scipy.optimize import linprog
 
 from naive import expected_return
 from qdts import load_game
 from qdts.games import Game
-from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.games.interface import NO_HOLE
 from qdts.kernels import Ints, kernel
 from qdts.rng import State, StateType, seeded, uniform
@@ -28,10 +26,13 @@ from qdts.search.evaluation.evaluator import (
     Evaluator,
     Query,
 )
-from qdts.search.options.options import Options, named
-from search.naive_evaluators import Drawing, Exact, Hashed, Uniform, mixed_strategy
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
+from search.naive_evaluators import Drawing, Exact, Hashed, Uniform, Written, mixed_strategy
 from search.naive_formulas import Values, lowest, mirror_step, sticky
 from search.naive_tree import Node
+from search.programs import ball_by_program
+from search.samples import some_view
 from search.stream import number
 from search.twin import NOBODY, Twin
 
@@ -60,22 +61,6 @@ FORMS = {
     "nash-ismcts": named("nash-ismcts", belief="model"),
     "masked, by ucb": named("qdts", sample_q="masked", opponent_q="masked", select="ucb", root_select="guided"),
 }
-
-
-def some_view(game: Game, seed: int, moves: int = 0) -> tuple[Ints, int]:
-    """The mover's view after random chance and so many random actions, or the last one before the game ends."""
-    numbers = np.random.default_rng(seed)
-    world, found = game.initial(), None
-    while (mover := game.mover(world)) >= CHANCE_MOVES:
-        if mover >= 0:
-            found = game.view(world, mover), mover
-            moves -= 1
-            if moves < 0:
-                break
-        choices = [a for a, _ in game.chance(world)] if mover < 0 else game.legal(world)
-        world = game.step(world, int(numbers.choice(choices)))
-    assert found
-    return found
 
 
 def searched(spec: str, options: Options, visits: int, seed: int = 1) -> Twin:
@@ -184,21 +169,6 @@ def policy_of(twin: Twin, root: Node) -> Values:
         return list(f)
     r = np.sqrt(2 * (len(n) * np.log(2) + np.log(1 / options.confidence)) / total)
     return list(f + (prior - f) * min(1, r / max(abs(prior - f).sum(), 1e-300)))
-
-
-def ball_by_program(d: np.ndarray, values: np.ndarray, eps: float) -> float:
-    """The least expectation over distributions within L1 distance eps, by a linear program in (D', |D' − D|)."""
-    k = len(d)
-    eye, zero = np.eye(k), np.zeros(k)
-    solved = linprog(
-        np.r_[values, zero],
-        A_ub=np.block([[eye, -eye], [-eye, -eye], [zero, np.ones(k)]]),
-        b_ub=np.r_[d, -d, eps],
-        A_eq=[np.r_[np.ones(k), zero]],
-        b_eq=[d.sum()],
-    )
-    assert solved.success
-    return float(solved.fun)
 
 
 @pytest.mark.parametrize("spec", GAMES)
@@ -317,17 +287,6 @@ def test_a_mirror_of_step_0_only_evaluates_simulated_players() -> None:
         spawned = [n.spawned for n in twin.nodes() if n.spawned is not None]
         assert spawned
         assert all(n.evaluated and (n.visits > 0) == visited for n in spawned)
-
-
-class Written:
-    """Evaluations written down by kind, player and pending action, for examples worked out by hand."""
-
-    def __init__(self, answers: dict[tuple[int, int, int], tuple[float, list[float], list[float]]]) -> None:
-        self.evaluations = answers
-
-    def evaluate(self, query: Query, state: State) -> Evaluation:  # noqa: ARG002
-        value, below, prior = self.evaluations[query.kind, query.player, query.pending]
-        return Evaluation(np.array([value]), np.array(below)[:, None], np.array(prior))
 
 
 def test_matching_pennies_by_hand() -> None:

@@ -11,8 +11,9 @@ from qdts.rng import State, seeded
 from qdts.search.evaluation.evaluator import ACT, NOTHING, OPPONENT, SAMPLE, Evaluation, Query
 from qdts.search.forest.layout import ROOT
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import Options, named
-from search.test_twin import Written
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
+from search.naive_evaluators import Written
 
 PRIOR = np.array([0.2, 0.7, 0.1])
 SPREAD = {

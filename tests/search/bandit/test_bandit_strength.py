@@ -9,7 +9,7 @@ from qdts import load_game
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints
 from qdts.search.bandit.searcher import bandit_search
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.solving.positions import Optimum, optimal_play
 
 

@@ -11,7 +11,7 @@ from qdts.search.beliefs.holes import first_belief
 from qdts.search.evaluation.builtin import Table, Uniform
 from qdts.search.forest.reader import MOST_BRANCHES, Branch, read_tree
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.solving.policy import game_tree, policy_on
 
 

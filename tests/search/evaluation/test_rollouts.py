@@ -8,11 +8,10 @@ from qdts import load_game
 from qdts.rng import seeded
 from qdts.search.evaluation.builtin import Playouts
 from qdts.search.evaluation.evaluator import NOTHING, SAMPLE
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from search.bandit_twin import BanditTwin
-from search.test_bandit import known_views
-from search.test_machine import both
-from search.test_table import policy_for, queries
+from search.comparison import both
+from search.samples import known_views, policy_for, queries
 
 
 @pytest.mark.parametrize("spec", ["kuhn_poker(players=3)", "leduc_poker", "liars_dice(numdice=2,dice_sides=3)"])

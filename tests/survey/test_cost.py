@@ -9,7 +9,7 @@ import pytest
 
 from qdts import load_game, uniform_policy
 from qdts.search.evaluation.builtin import Table
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.survey.cost import Cost, costs
 
 PAGE = Path(__file__).parents[2] / "docs" / "search.md"

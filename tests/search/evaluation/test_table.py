@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -10,18 +9,16 @@ import pytest
 from scipy.stats import kstest
 
 from qdts import InputError, load_game
-from qdts.games import Game
-from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.games.interface import NO_HOLE
-from qdts.games.interface import TERMINAL as OVER
 from qdts.kernels import Ints, Reals
 from qdts.rng import seeded
 from qdts.search.evaluation.builtin import Table
-from qdts.search.evaluation.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, Evaluation, Query
-from qdts.solving.belief import belief, node_value, tree_worlds
+from qdts.search.evaluation.evaluator import ACT, OPPONENT, SAMPLE, Evaluation, Query
+from qdts.solving.belief import belief, node_value
 from qdts.solving.policy import Policy, game_tree, policy_on
 from qdts.solving.values import merged_values
 from search.naive_evaluators import Exact, mixed_strategy
+from search.samples import places, policy_for, queries, query
 
 GAMES = {
     "kuhn_poker": 1000,
@@ -33,68 +30,6 @@ GAMES = {
     "goofspiel(num_cards=3,imp_info=true)": 50,
 }
 """How many information sets, and worlds, are looked at."""
-
-
-def policy_for(game: Game, seed: int, zeros: bool = False) -> Policy:
-    """A random policy; with zeros, a third of all actions is never taken."""
-    tree = game_tree(game)
-    stream = np.random.default_rng(seed)
-    offset = tree.infosets.offset
-    p = stream.exponential(size=offset[-1]) + 0.05
-    if zeros:
-        p[stream.uniform(size=len(p)) < 1 / 3] = 0
-        p[offset[:-1]] += 1e-300 + (np.add.reduceat(p, offset[:-1]) == 0)
-    p /= np.repeat(np.add.reduceat(p, offset[:-1]), np.diff(offset))
-    return policy_on(tree, p)
-
-
-def query(game: Game, kind: int, vector: Ints, player: int, pending: int = NOTHING) -> Query:
-    hole = game.hole(vector) if kind == SAMPLE else NO_HOLE
-    if kind == SAMPLE:
-        listed = game.values(vector, hole)
-    elif kind == CHANCE:
-        listed = game.chance(vector)
-    else:
-        legal = game.legal(vector)
-        listed = [(a, 1 / len(legal)) for a in legal]
-    choices, weights = zip(*listed, strict=True)
-    return Query(kind, vector, player, pending, hole, np.array(choices, np.int64), np.array(weights))
-
-
-def half_filled(game: Game, vector: Ints) -> Iterator[Ints]:
-    """A view and everything on the way to its completions that still has a hole."""
-    hole = game.hole(vector)
-    if hole != NO_HOLE:
-        yield vector
-        for value, _ in game.values(vector, hole):
-            yield from half_filled(game, game.fill(vector, hole, value))
-
-
-def queries(game: Game, most: int) -> Iterator[Query]:
-    """What a search may ask, at so many information sets and worlds."""
-    tree = game_tree(game)
-    stream = np.random.default_rng(1)
-    sets = stream.permutation(tree.num_infosets)[:most]
-    for i in sets:
-        view, player = tree.infosets.views[i], int(tree.infosets.owner[i])
-        yield query(game, ACT, view, player)
-        actions = game.legal(view)
-        for vector in half_filled(game, view):
-            for action in actions if most >= 1000 else stream.choice(actions, 1):
-                yield query(game, SAMPLE, vector, player, int(action))
-    worlds = tree_worlds(tree)
-    moving = np.flatnonzero(tree.histories.mover != OVER)
-    for h in stream.permutation(moving)[: 4 * most]:
-        mover = int(tree.histories.mover[h])
-        for player in range(game.players):
-            if player != mover:
-                yield query(game, CHANCE if mover == CHANCE_MOVES else OPPONENT, worlds[h], player)
-
-
-@cache
-def places(game: Game) -> dict[bytes, int]:
-    """A history of every world."""
-    return {w.tobytes(): h for h, w in enumerate(tree_worlds(game_tree(game)))}
 
 
 class Reference:

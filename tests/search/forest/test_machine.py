@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, get_args
+from typing import Any
 
-import numpy as np
 import pytest
 
 from qdts import load_game
 from qdts.games import Game
-from qdts.games.interface import CHANCE
-from qdts.kernels import Ints
 from qdts.rng import State
-from qdts.search.evaluation.builtin import Playouts, Table, Uniform
-from qdts.search.evaluation.evaluator import ACT, Evaluation, Evaluator, Query
-from qdts.search.forest.layout import DEEPEST, EVALUATIONS, NODES, NONE, ROOT, TOUCHED
-from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import Options, named
+from qdts.search.evaluation.builtin import Playouts, Uniform
+from qdts.search.evaluation.evaluator import Evaluation, Evaluator, Query
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
 from qdts.search.options.variants import Ball, Form, LuckBase, LuckChild
-from qdts.solving.policy import game_tree, policy_on
+from search.comparison import both
 from search.naive_evaluators import Drawing, Hashed
-from search.naive_tree import Node
-from search.twin import Twin
-
-CLOSE = 1e-12
+from search.samples import FOREST, noisy_table
 
 
 class Kept:
@@ -40,101 +33,6 @@ class Kept:
         return self.known[key]
 
 
-def first_view(game: Game, seed: int) -> tuple[Ints, int]:
-    """A view at somebody's turn, after as many random moves as the seed says."""
-    stream = np.random.default_rng(seed)
-    world = game.initial()
-    left = seed % 4
-    while True:
-        mover = game.mover(world)
-        if mover == CHANCE:
-            world = game.step(world, int(stream.choice([o for o, _ in game.chance(world)])))
-            continue
-        after = game.step(world, int(stream.choice(game.legal(world))))
-        if left == 0 or game.mover(after) < CHANCE:
-            return game.view(world, mover), mover
-        left -= 1
-        world = after
-
-
-def compare(searcher: Searcher, s: int, twin: Twin) -> int:
-    """Hold every node of a lane to the twin's; how many there are."""
-    f = searcher.forest
-    pairs: dict[int, Node] = {}
-    todo: list[tuple[int, Node]] = [(ROOT, twin.top)]
-    while todo:
-        n, node = todo.pop()
-        if n in pairs:
-            assert pairs[n] is node
-            continue
-        pairs[n] = node
-        assert f.kind[s, n] == node.kind
-        assert f.vector[s, n].tolist() == node.vector.tolist()
-        assert f.owner[s, n] == node.owner
-        assert f.evaluated[s, n] == node.evaluated
-        assert f.mixed[s, n] == node.n_mixed
-        if node.settled:
-            np.testing.assert_allclose(f.v[s, n], node.v, rtol=0, atol=CLOSE)
-            np.testing.assert_allclose(f.lo[s, n], node.lo, rtol=0, atol=CLOSE)
-            np.testing.assert_allclose(f.hi[s, n], node.hi, rtol=0, atol=CLOSE)
-        assert f.degree[s, n] == len(node.edges)
-        for e, edge in enumerate(node.edges, int(f.first[s, n])):
-            assert (f.choice[s, e], f.n[s, e]) == (edge.choice, edge.n)
-            np.testing.assert_allclose([f.prior[s, e], f.w[s, e]], [edge.prior, edge.w], rtol=0, atol=CLOSE)
-            if node.kind != ACT or searcher.options.unvisited != "fpu":
-                np.testing.assert_allclose(f.vc[s, e], edge.vc, rtol=0, atol=CLOSE)
-            assert (f.child[s, e] == NONE) == (edge.child is None)
-            if edge.child is not None:
-                todo.append((int(f.child[s, e]), edge.child))
-        assert (f.spawned[s, n] == NONE) == (node.spawned is None)
-        if node.spawned is not None:
-            todo.append((int(f.spawned[s, n]), node.spawned))
-    registers = f.registers[s]
-    assert registers[NODES] == len(pairs) == len(list(twin.nodes()))
-    assert registers[EVALUATIONS] == twin.evaluations
-    assert registers[TOUCHED] == twin.touched
-    assert registers[DEEPEST] == twin.spawn_depth
-    return len(pairs)
-
-
-class Compared(NamedTuple):
-    """What was found to be equal."""
-
-    nodes: int
-    depth: int
-    """Spawned trees inside each other."""
-
-
-def both(
-    game: Game, options: Options, evaluator: Evaluator, seed: int, visits: int, plain: Evaluator | None = None
-) -> Compared:
-    """Search by the engine and by the twin, and compare."""
-    view, player = first_view(game, seed)
-    searcher = Searcher(game, [view], [player], options, evaluator, seeds=[seed], first_nodes=2)
-    searcher.run(visits)
-    twin = Twin(game, options, plain or evaluator, seed)
-    twin.search(view, player, visits)
-    return Compared(compare(searcher, 0, twin), int(searcher.forest.registers[0, DEEPEST]))
-
-
-def noisy_table(game: Game, seed: int) -> Table:
-    """A table of a random policy with every kind of noise."""
-    tree = game_tree(game)
-    p = np.random.default_rng(seed).exponential(size=len(tree.infosets.action))
-    counts = np.diff(tree.infosets.offset)
-    p /= np.repeat(np.add.reduceat(p, tree.infosets.offset[:-1]), counts)
-    return Table(policy_on(tree, p), value_noise=0.05, child_noise=0.05, belief_noise=0.1, seed=seed)
-
-
-FOREST = {
-    "a-ismcts": named("a-ismcts"),
-    "qdts": named("qdts"),
-    "qdts, eps 0": named("qdts", eps_sample=0.0, eps_opponent=0.0),
-    "qdts-descent": named("qdts-descent"),
-    "mmds": named("mmds"),
-    "qdts-backprop": named("qdts-backprop"),
-    "nash-ismcts": named("nash-ismcts", belief="model"),
-}
 HIDDEN = (
     "kuhn_poker",
     "leduc_poker",
@@ -221,16 +119,16 @@ def test_each_option(spec: str, name: str) -> None:
     assert equal_nodes(load_game(spec), OPTIONS[name]) > 1
 
 
-@pytest.mark.parametrize("luck_child", get_args(LuckChild))
-@pytest.mark.parametrize("luck_base", get_args(LuckBase))
-@pytest.mark.parametrize("ball", get_args(Ball))
+@pytest.mark.parametrize("luck_child", LuckChild)
+@pytest.mark.parametrize("luck_base", LuckBase)
+@pytest.mark.parametrize("ball", Ball)
 def test_every_kind_of_luck(ball: Ball, luck_base: LuckBase, luck_child: LuckChild) -> None:
     """Of two holes in a chain."""
     options = named("qdts", **RUNNING, ball=ball, luck_base=luck_base, luck_child=luck_child)
     assert equal_nodes(load_game("kuhn_poker(players=3)"), options) > 1
 
 
-@pytest.mark.parametrize("form", get_args(Form))
+@pytest.mark.parametrize("form", Form)
 @pytest.mark.parametrize("eps", [0.1, 1.0])
 @pytest.mark.parametrize("spec", ["kuhn_poker(players=3)", "liars_dice(numdice=2,dice_sides=3)", "phantom_ttt"])
 def test_whole_routes_by_every_form(spec: str, eps: float, form: Form) -> None:

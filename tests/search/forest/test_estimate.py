@@ -13,7 +13,7 @@ from qdts.search.evaluation.builtin import Uniform
 from qdts.search.forest.layout import ROOT, WhereType, lane_of
 from qdts.search.forest.opponent_estimate import write_estimate
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.search.options.packed import PackedOptions, PackedOptionsType, pack_options
 from qdts.search.options.variants import Estimate
 
@@ -42,14 +42,14 @@ def estimated(name: Estimate, counts: list[int], prior: Reals = PRIOR, **changes
 def test_formulas(counts: list[int]) -> None:
     n, total = np.array(counts), sum(counts)
     frequency = n / total if total else PRIOR
-    assert estimated("counts", counts) == pytest.approx(frequency)
-    assert estimated("prior", counts) == pytest.approx(PRIOR)
+    assert estimated(Estimate.COUNTS, counts) == pytest.approx(frequency)
+    assert estimated(Estimate.PRIOR, counts) == pytest.approx(PRIOR)
     for kappa in (10.0, 0.5):
         expected = (n + kappa * PRIOR) / (total + kappa)
-        assert estimated("dirichlet", counts, pseudo_visits=kappa) == pytest.approx(expected)
+        assert estimated(Estimate.DIRICHLET, counts, pseudo_visits=kappa) == pytest.approx(expected)
     for step in (0.0, 2.0):
         weights = PRIOR * np.exp(step * np.array([0.6, 0.0, -0.6]))
-        assert estimated("mirror", counts, step=step) == pytest.approx(weights / weights.sum())
+        assert estimated(Estimate.MIRROR, counts, step=step) == pytest.approx(weights / weights.sum())
 
 
 def test_sticky_is_exactly_the_prior_while_counts_are_not_unlikely() -> None:
@@ -58,21 +58,21 @@ def test_sticky_is_exactly_the_prior_while_counts_are_not_unlikely() -> None:
     leaves = 2 * (3 * np.log(2) + np.log(1 / delta))
     assert 10 < leaves < 11
     for n in (1, 5, 10):
-        assert estimated("sticky", [n, 0, 0], confidence=delta).tolist() == PRIOR.tolist()
+        assert estimated(Estimate.STICKY, [n, 0, 0], confidence=delta).tolist() == PRIOR.tolist()
     for n in (11, 50, 10_000):
         radius = np.sqrt(leaves / n)
-        found = estimated("sticky", [n, 0, 0], confidence=delta)
+        found = estimated(Estimate.STICKY, [n, 0, 0], confidence=delta)
         assert found.tolist() != PRIOR.tolist()
         assert np.abs(found - [1, 0, 0]).sum() == pytest.approx(radius)  # on the edge of the ball
         assert np.abs(found - PRIOR).sum() == pytest.approx(1 - radius)  # and nearest to P
         assert found.sum() == pytest.approx(1)
-    assert estimated("sticky", [500, 300, 200]).tolist() == PRIOR.tolist()
+    assert estimated(Estimate.STICKY, [500, 300, 200]).tolist() == PRIOR.tolist()
 
 
 def test_sticky_leaves_the_truth_as_rarely_as_it_says() -> None:
     stream = np.random.default_rng(0)
     left = [
-        estimated("sticky", stream.multinomial(n, PRIOR).tolist(), confidence=0.2).tolist() != PRIOR.tolist()
+        estimated(Estimate.STICKY, stream.multinomial(n, PRIOR).tolist(), confidence=0.2).tolist() != PRIOR.tolist()
         for n in (5, 50, 500)
         for _ in range(40)
     ]

@@ -12,14 +12,16 @@ from qdts.games import Game
 from qdts.kernels import Reals
 from qdts.rng import State
 from qdts.search.evaluation.builtin import Playouts, Table, Uniform
-from qdts.search.evaluation.evaluator import ACT, SAMPLE, TERMINAL, Evaluation, Evaluator, Query
-from qdts.search.forest.layout import EDGES, FIELDS, NODES, ROOT, VISITS
+from qdts.search.evaluation.evaluator import ACT, SAMPLE, Evaluation, Evaluator, Query
+from qdts.search.forest.layout import NODES, ROOT, VISITS
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
 from qdts.search.run import run_searches
 from qdts.solving.policy import uniform_policy
+from search.comparison import assert_same
 from search.naive_evaluators import Hashed
-from search.test_machine import first_view
+from search.samples import first_view
 
 
 def grown(
@@ -33,24 +35,6 @@ def grown(
     )
     searcher.run(visits)
     return searcher
-
-
-def assert_same(one: Searcher, other: Searcher, s: int = 0) -> None:
-    """A lane holds the same bits in two searchers, wherever anything was written."""
-    f, g = one.forest, other.forest
-    assert (f.registers[s] == g.registers[s]).all()
-    assert (f.state[s] == g.state[s]).all()
-    nodes, edges = np.arange(f.registers[s, NODES]), np.arange(f.registers[s, EDGES])
-    assert (f.kind[s, nodes] == g.kind[s, nodes]).all()
-    settled = nodes[(f.evaluated[s, nodes] == 1) | (f.kind[s, nodes] == TERMINAL)]
-    with_vc = nodes[(f.kind[s, nodes] != ACT) | (one.options.unvisited != "fpu")]
-    written = dict.fromkeys(("v", "lo", "hi"), settled) | {
-        "vc": np.concatenate([edges[:0], *(f.first[s, n] + np.arange(f.degree[s, n]) for n in with_vc)])
-    }
-    for name, (_, axes) in FIELDS.items():
-        if axes[0] in "CE":
-            rows = written.get(name, nodes if axes[0] == "C" else edges)
-            assert getattr(f, name)[s, rows].tobytes() == getattr(g, name)[s, rows].tobytes(), name
 
 
 @cache

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from naive import Strategy
 from qdts import Game, InputError, load_game
 from qdts.games import defaults
-from qdts.games.interface import CHANCE, compile_rules, rule
+from qdts.games.interface import compile_rules, rule
 from qdts.games.rules import kuhn_poker
 from qdts.kernels import Ints
 from qdts.search.bandit.searcher import Bandit, bandit_search
@@ -19,11 +18,12 @@ from qdts.search.bandit.tree import ROOT
 from qdts.search.decision.result import Result
 from qdts.search.evaluation.rollouts import rollout_table
 from qdts.search.options.compatibility import options_for
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
 from qdts.solving.policy import Policy
 from search.bandit_twin import BanditTwin
 from search.naive_beliefs import listed_worlds
-from search.test_table import policy_for
+from search.samples import known_views, policy_for, some_root
 
 TWINS = [
     # game, seeds, visits
@@ -65,22 +65,6 @@ ROLLOUTS = [
 
 def name_for(game: Game) -> str:
     return "ismcts" if game.hidden else "uct"
-
-
-def some_root(game: Game, seed: int) -> tuple[Ints, int]:
-    """A view at its owner's turn, some random moves into a game."""
-    rng = np.random.default_rng(seed)
-    while True:
-        world, moves = game.initial(), int(rng.integers(0, 4))
-        while (mover := game.mover(world)) == CHANCE or (mover >= 0 and moves > 0):
-            if mover == CHANCE:
-                outcomes, p = zip(*game.chance(world), strict=True)
-                world = game.step(world, int(rng.choice(outcomes, p=p)))
-            else:
-                world = game.step(world, int(rng.choice(game.legal(world))))
-                moves -= 1
-        if mover >= 0:
-            return game.view(world, mover), mover
 
 
 def assert_same_tree(bandit: Bandit, twin: BanditTwin) -> None:
@@ -125,12 +109,6 @@ def single(
     twin = BanditTwin(game, view, player, options, seed, worlds, None if rollout is None else known_views(rollout))
     twin.run(visits)
     return bandit, twin
-
-
-def known_views(policy: Policy) -> Strategy:
-    """What a policy says of a view, nothing where it does not have it."""
-    known = {view.tobytes() for view in policy.views}
-    return lambda view: policy(view) if view.tobytes() in known else {}
 
 
 @pytest.mark.parametrize(("spec", "seeds", "visits"), TWINS, ids=[t[0] for t in TWINS])

@@ -11,12 +11,14 @@ import pytest
 from qdts import load_game
 from qdts.rng import State
 from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, Evaluation, Query
-from qdts.search.options.options import Options, named
-from qdts.search.options.variants import LuckBase, LuckChild
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
+from qdts.search.options.variants import Ball, LuckBase, LuckChild
 from search.naive_evaluators import Exact, Hashed, Uniform, mixed_strategy
 from search.naive_formulas import Values, lowest, lowest_of_seen, luck, mean, spread
 from search.naive_tree import Choice, Node
-from search.test_twin import ball_by_program, some_view
+from search.programs import ball_by_program
+from search.samples import some_view
 from search.twin import Twin
 
 LUCKLESS = named("qdts", sample_q="running", opponent_q="running", backup="running", luck_base="none")
@@ -188,11 +190,11 @@ RUNNING = named("mmds", sample_q="running", opponent_q="running", backup="runnin
 FAITHFUL = {
     "expected": named("mmds", sample_q="expected", opponent_q="expected"),
     "running": RUNNING,
-    "running, mu": replace(RUNNING, luck_base="mu", luck_child="vc"),
-    "running, v": replace(RUNNING, luck_base="v", luck_child="v"),
-    "running, q": replace(RUNNING, luck_base="q"),
+    "running, mu": replace(RUNNING, luck_base=LuckBase.MU, luck_child=LuckChild.VC),
+    "running, v": replace(RUNNING, luck_base=LuckBase.V, luck_child=LuckChild.V),
+    "running, q": replace(RUNNING, luck_base=LuckBase.Q),
     "route": named("mmds", ball="route"),
-    "route, running": replace(RUNNING, ball="route"),
+    "route, running": replace(RUNNING, ball=Ball.ROUTE),
 }
 
 
@@ -204,7 +206,7 @@ def test_the_truth_stays_the_truth(spec: str, name: str) -> None:
 
 
 def test_without_luck_the_truth_is_not_kept() -> None:
-    assert largest_error("kuhn_poker(players=3)", replace(RUNNING, luck_base="none")) > 0.1
+    assert largest_error("kuhn_poker(players=3)", replace(RUNNING, luck_base=LuckBase.NONE)) > 0.1
 
 
 def largest_error(spec: str, options: Options) -> float:

@@ -16,11 +16,12 @@ from qdts.search.evaluation.evaluator import ACT, Evaluator
 from qdts.search.forest import layout as forest
 from qdts.search.forest.memory import HELD_BYTES, LEAST, LINE, WASTE, Bytes, Pool, pool
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
 from qdts.search.run import run_searches
+from search.comparison import assert_same
 from search.naive_evaluators import Hashed
-from search.test_machine import FOREST, first_view
-from search.test_searcher import assert_same
+from search.samples import FOREST, first_view
 
 LANES, VISITS = 3, 40
 

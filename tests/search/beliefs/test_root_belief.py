@@ -15,19 +15,21 @@ from qdts.search.evaluation.builtin import Table
 from qdts.search.evaluation.evaluator import SAMPLE, Evaluator
 from qdts.search.forest.layout import NODES, ROOT
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
+from qdts.search.options.variants import RootBelief, Select
 from qdts.solving.policy import uniform_policy
+from search.comparison import assert_same, both
 from search.naive_beliefs import all_completions
 from search.naive_evaluators import Hashed
-from search.test_machine import both, first_view
-from search.test_searcher import assert_same
+from search.samples import first_view
 
-ANSWERS = named("qdts-descent", root_belief="responses", response_visits=12)
-PLAIN = replace(ANSWERS, root_belief="model")
+RESPONSES = named("qdts-descent", root_belief="responses", response_visits=12)
+PLAIN = replace(RESPONSES, root_belief=RootBelief.MODEL)
 
 
 def searched(
-    game: Game, view: Ints, player: int, evaluator: Evaluator, options: Options = ANSWERS, seed: int = 3
+    game: Game, view: Ints, player: int, evaluator: Evaluator, options: Options = RESPONSES, seed: int = 3
 ) -> Searcher:
     searcher = Searcher(game, [view], [player], options, evaluator, seeds=[seed])
     searcher.run(30)
@@ -52,8 +54,8 @@ def view_after(game: Game, moves: list[int]) -> tuple[Ints, int]:
     return game.view(world, game.mover(world)), game.mover(world)
 
 
-def test_a_bet_is_answered_as_one_that_pays() -> None:
-    """Everybody plays evenly, so H knows nothing of a bet; but to bet a king pays, and to bet a jack does not."""
+def test_a_bet_is_believed_to_be_one_that_pays() -> None:
+    """Everybody plays uniformly, so H knows nothing of a bet; but to bet a king pays, and to bet a jack does not."""
     game = load_game("kuhn_poker")
     view, player = view_after(game, [0, 1, 1])
     assert (view[game.hole(view)], player) == (-1, 1)
@@ -82,7 +84,7 @@ def test_h_at_the_root_is_by_the_weights_of_completions() -> None:
 @pytest.mark.parametrize("spec", ["kuhn_poker(players=3)", "liars_dice(numdice=2,dice_sides=3)", "phantom_ttt"])
 def test_several_holes_equal_the_twin(spec: str) -> None:
     game = load_game(spec)
-    assert min(both(game, ANSWERS, Hashed(game, seed), seed, 30).nodes for seed in (1, 2, 3, 7)) > 1
+    assert min(both(game, RESPONSES, Hashed(game, seed), seed, 30).nodes for seed in (1, 2, 3, 7)) > 1
 
 
 @pytest.mark.parametrize("spec", ["leduc_poker", "phantom_ttt", "goofspiel(num_cards=4,imp_info=true)"])
@@ -90,8 +92,8 @@ def test_neighbours_and_threads_do_not_matter(spec: str) -> None:
     game = load_game(spec)
     evaluator = Hashed(game, 1)
     views, players = zip(*(first_view(game, seed) for seed in (3, 6, 7, 2)), strict=True)
-    alone = Searcher(game, views[:1], players[:1], ANSWERS, evaluator, seeds=[9])
-    beside = Searcher(game, views, players, ANSWERS, evaluator, seeds=[9, 1, 2, 3], threads=2)
+    alone = Searcher(game, views[:1], players[:1], RESPONSES, evaluator, seeds=[9])
+    beside = Searcher(game, views, players, RESPONSES, evaluator, seeds=[9, 1, 2, 3], threads=2)
     for searcher in (alone, beside):
         searcher.run(40)
     assert alone.forest.registers[0, NODES] > 10
@@ -99,7 +101,7 @@ def test_neighbours_and_threads_do_not_matter(spec: str) -> None:
 
 
 def assert_h_stays(game: Game, view: Ints, player: int) -> None:
-    one, other = (searched(game, view, player, Hashed(game, 1), options) for options in (ANSWERS, PLAIN))
+    one, other = (searched(game, view, player, Hashed(game, 1), options) for options in (RESPONSES, PLAIN))
     assert_same(one, other)
 
 
@@ -122,7 +124,7 @@ def test_h_stays_where_there_are_too_many_completions() -> None:
     assert_h_stays(game, view, player)
 
 
-def test_h_stays_where_actions_come_in_pieces() -> None:
+def test_h_stays_where_actions_are_split() -> None:
     game = load_game("liars_dice(split=true)")
     view, player = view_after(game, [0, 1, 0, 2])
     assert player == 1
@@ -139,7 +141,7 @@ def test_going_on_without_a_belief_of_its_own_keeps_what_was_found() -> None:
 def test_the_small_searches_explore_as_if_there_were_no_noise() -> None:
     game = load_game("leduc_poker")
     view, player = first_view(game, 7)
-    for options in (ANSWERS, replace(ANSWERS, root_select="puct")):
+    for options in (RESPONSES, replace(RESPONSES, root_select=Select.PUCT)):
         noisy = replace(options, noise=0.5, prior_temperature=2.0)
         one, other = (searched(game, view, player, Hashed(game, 2), o) for o in (options, noisy))
         assert len(one._beliefs.weights) > 1
@@ -152,7 +154,7 @@ def test_going_on_begins_anew_with_a_belief_of_its_own() -> None:
     first, player = view_after(game, [0, 2])
     later, _ = view_after(game, [0, 2, 1, 2])
     roots = [first_view(game, 7), (first, player), first_view(game, 6)]
-    searcher = Searcher(game, [v for v, _ in roots], [p for _, p in roots], ANSWERS, evaluator, seeds=[1, 3, 2])
+    searcher = Searcher(game, [v for v, _ in roots], [p for _, p in roots], RESPONSES, evaluator, seeds=[1, 3, 2])
     searcher.run(30)
     before = [beliefs_at_the_root(searcher, s) for s in range(3)]
     assert not searcher.keep(1, later)
@@ -168,7 +170,7 @@ def test_going_on_begins_anew_with_a_belief_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("option", "value", "expected"),
     [
-        ("root_belief", "answer", "answers"),
+        ("root_belief", "response", "responses"),
         ("response_visits", 0, "from 1 to"),
         ("response_visits", 1.5, "a whole number"),
     ],

@@ -15,19 +15,18 @@ from qdts.rng import State, seeded
 from qdts.search.bandit.searcher import bandit_search
 from qdts.search.beliefs import overrides as beliefs
 from qdts.search.beliefs.completions import Completions, completions
-from qdts.search.beliefs.overrides import Believing, with_belief
+from qdts.search.beliefs.overrides import BeliefOverride, with_belief
 from qdts.search.evaluation.builtin import Playouts, Table, Uniform
 from qdts.search.evaluation.evaluator import ACT, SAMPLE, Evaluation, Evaluator, Query
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.search.options.variants import Belief
 from qdts.search.run import run_searches
 from qdts.solving.belief import belief as solved
 from qdts.solving.policy import Policy, uniform_policy
 from search import naive_beliefs as naive
 from search.naive_evaluators import Hashed
-from search.test_bandit import some_root
-from search.test_table import policy_for, queries, query
+from search.samples import policy_for, queries, query, some_root
 
 GAMES = {
     "kuhn_poker": 1000,
@@ -63,14 +62,14 @@ def both(table: Table, belief: Belief) -> tuple[Evaluator, Evaluator]:
     """A table's belief as the machine looks it up, and the same through Python."""
     compiled = with_belief(table.game, table, belief)
     assert isinstance(compiled, Table)
-    return compiled, Believing(table.game, table, belief)
+    return compiled, BeliefOverride(table.game, table, belief)
 
 
 @pytest.mark.parametrize("spec", GAMES)
 def test_exact_is_bayes_rule(spec: str) -> None:
     """A noisy table's H is never asked; and with an exact H, refining it changes nothing."""
     policy = policy_for(load_game(spec), 5)
-    evaluators = [*both(Table(policy, belief_noise=0.4), "exact"), *both(Table(policy), "bayes")]
+    evaluators = [*both(Table(policy, belief_noise=0.4), Belief.EXACT), *both(Table(policy), Belief.BAYES)]
     for q in samples(spec):
         expected = truth(policy, q)
         for evaluator in evaluators:
@@ -93,7 +92,7 @@ def test_beliefs_are_as_written(spec: str, zeros: bool) -> None:
         q = query(game, SAMPLE, vector, player, game.legal(vector)[0])
         return dict(zip(q.choices.tolist(), held(table, q).tolist(), strict=True))
 
-    evaluators = {belief: both(table, belief) for belief in ("rules", "holes", "completions", "exact", "bayes")}
+    evaluators = {belief: both(table, belief) for belief in Belief if belief not in (Belief.MODEL, Belief.VISITS)}
     most = 150
     for q in list(samples(spec))[:most]:
         view = view_of(game, q)
@@ -112,7 +111,7 @@ def test_beliefs_are_as_written(spec: str, zeros: bool) -> None:
 def errors(policy: Policy, noise: float, most: int) -> Reals:
     """How far H, and H refined, are from the truth. float64[n, 2]"""
     noisy = Table(policy, belief_noise=noise)
-    refined = with_belief(policy.game, noisy, "bayes")
+    refined = with_belief(policy.game, noisy, Belief.BAYES)
     asked = (q for q in queries(policy.game, most) if q.kind == SAMPLE)
     return np.array([[np.abs(held(e, q) - truth(policy, q)).sum() for e in (noisy, refined)] for q in asked])
 
@@ -171,7 +170,7 @@ def test_hidden_moves() -> None:
         view, inner = game.view(world, player), Hashed(game, seed)
         truth = by_search(game, view, player, inner)
         assert {w.tobytes() for w, _ in truth} == {w.tobytes() for w in completions(game, view).worlds}
-        refined = with_belief(game, inner, "exact")
+        refined = with_belief(game, inner, Belief.EXACT)
         vector = view
         while game.hole(vector) != NO_HOLE:
             q = query(game, SAMPLE, vector, player, game.legal(view)[0])
@@ -223,7 +222,7 @@ def test_each_view_is_weighed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(again.result(0).visits, searcher.result(0).visits)
 
 
-@pytest.mark.parametrize("belief", ["rules", "holes", "completions", "exact", "bayes"])
+@pytest.mark.parametrize("belief", [Belief.RULES, Belief.HOLES, Belief.COMPLETIONS, Belief.EXACT, Belief.BAYES])
 def test_a_search_is_the_same_in_the_machine_and_through_python(belief: Belief) -> None:
     game = load_game("leduc_poker")
     table = Table(policy_for(game, 2), belief_noise=0.3)
@@ -241,15 +240,15 @@ def test_evaluators_that_know_nothing() -> None:
     view, player = some_root(game, 1)
     for evaluator in (Uniform(game), Playouts(game), Playouts(game, policy_for(game, 1))):
         q = query(game, SAMPLE, view, player, game.legal(view)[0])
-        assert held(with_belief(game, evaluator, "holes"), q) == pytest.approx(1 / len(q.choices))
-        assert (held(with_belief(game, evaluator, "rules"), q) == q.weights).all()
+        assert held(with_belief(game, evaluator, Belief.HOLES), q) == pytest.approx(1 / len(q.choices))
+        assert (held(with_belief(game, evaluator, Belief.RULES), q) == q.weights).all()
         expected = truth(uniform_policy(game), q)
-        for belief in ("exact", "bayes"):
+        for belief in (Belief.EXACT, Belief.BAYES):
             assert held(with_belief(game, evaluator, belief), q) == pytest.approx(expected)
         assert (held(evaluator, q) == q.weights).all()
     open_game = load_game("tic_tac_toe")
     plain = Uniform(open_game)
-    assert with_belief(open_game, plain, "bayes") is plain
+    assert with_belief(open_game, plain, Belief.BAYES) is plain
 
 
 def test_what_is_refused() -> None:
@@ -257,7 +256,7 @@ def test_what_is_refused() -> None:
     silent = replace(game, replay=None)
     view, player = some_root(game, 0)
     for belief in ("bayes", "exact"):
-        with pytest.raises(InputError, match=rf"belief={belief} .* kuhn_poker tell no `replay`"):
+        with pytest.raises(InputError, match=rf"belief={belief} .* kuhn_poker have no `replay`"):
             run_searches(silent, [view], [player], named("qdts", belief=belief), 5, evaluator=Hashed(silent, 1))
     with pytest.raises(InputError, match=r"belief=visits .* `replay`"):
         bandit_search(silent, [view], [player], named("mt-ismcts", belief="visits"), 5, [1])
