@@ -14,6 +14,7 @@ import holes
 import intervals
 import many_trees
 import qdts
+import walks
 from drawing import Drawing
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -22,6 +23,8 @@ FIGURES = {
     "holes": holes.draw,
     "intervals": intervals.draw,
     "many_trees": many_trees.draw,
+    "search_walk": walks.search,
+    "training_walk": walks.training,
 }
 
 
@@ -47,8 +50,11 @@ def test_a_figure_stays_within_its_frame(name: str) -> None:
 def test_every_figure_is_drawn_by_make_and_shown_once() -> None:
     made = re.search(r"^FIGURES := (.*)$", (DOCS.parent / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert made is not None
-    assert sorted(made[1].split()) == sorted(FIGURES)
-    shown = re.findall(r"!\[[^\]]*\]\(figures/(\w+)\.svg\)", (DOCS / "idea.md").read_text(encoding="utf-8"))
+    assert {f"{name}.py" for name in made[1].split()} == {
+        file.name for file in (DOCS / "figures").glob("*.py") if file.name != "drawing.py"
+    }
+    pages = [(DOCS / name).read_text(encoding="utf-8") for name in ("idea.md", "architecture.md")]
+    shown = [name for page in pages for name in re.findall(r"!\[[^\]]*\]\(figures/(\w+)\.svg\)", page)]
     assert sorted(shown) == sorted(FIGURES)
 
 
