@@ -5,6 +5,7 @@ python docs/figures/walks.py    # draw training_walk.svg and search_walk.svg
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,7 +67,7 @@ def draw_walk(title: str, steps: tuple[Step, ...], loop: str, back: tuple[int, i
         picture.text((x + 12, y + 20), step.title, colour=step.colour, size=14, bold=True)
         picture.text((x + 12, y + 36), step.words, size=11.5)
         picture.text((x + 12, y + 51), step.folder, colour=FAINT, size=10.5, italic=True)
-    for here, there in zip(steps, steps[1:], strict=False):
+    for here, there in itertools.pairwise(steps):
         _arrow(picture, here, there)
     (x, y), (u, top) = corner(steps[back[0]]), corner(steps[back[1]])
     foot, middle = top + BOX[1], (y + top + BOX[1]) / 2
