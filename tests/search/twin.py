@@ -216,7 +216,7 @@ class Twin:
         return self.draw([e.prior for e in node.edges])
 
     def choose_for_another(self, node: Node) -> Choice:
-        """The choice of a visit of the mover's own tree, or a sample from their mirror step; none if there is no room."""
+        """The choice of a visit of the mover's tree, or a sample from their mirror step; none if there is no room."""
         spawned = node.spawned = node.spawned or self.spawn(node)
         if spawned is None:
             return Choice(STOPPED, None)

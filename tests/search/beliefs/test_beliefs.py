@@ -126,7 +126,7 @@ def test_how_far_refining_an_h_with_errors_leads(noise: float) -> None:
 
 
 def by_search(game: Game, view: Ints, player: int, inner: Evaluator) -> list[tuple[Ints, float]]:
-    """The worlds that a player may be in and their weights, from all plays with the same views at the player's turns."""
+    """The worlds where a player may be and their weights, from all plays with the same views at that player's turns."""
     way = naive.worlds_to(game, naive.all_completions(game, view)[0])
     seen = [(game.view(w, player), move) for w, move in way if game.mover(w) == player]
     found: list[tuple[Ints, float]] = []
