@@ -119,6 +119,8 @@ class Choice(Description):
 
     def verified(self, name: str, value: Any) -> Variant:
         """The member of the enum that the value names; a former name is noted."""
+        if isinstance(value, self.variants):
+            return value
         for variant in self.variants:
             if value == variant:
                 return variant
