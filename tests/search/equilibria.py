@@ -19,7 +19,7 @@ NEVER = 1e-12
 
 @cache
 def equilibrium(spec: str) -> Policy:
-    """An exact equilibrium in which a player answers well even where his own earlier moves would not have led.
+    """An exact equilibrium in which a player responds well even where their own earlier moves would not have led.
 
     The linear program leaves those views as they come: neither player's deviation gets there, so NashConv does not
     see them, and a best response to the others can be put there without changing it.

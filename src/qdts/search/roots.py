@@ -99,7 +99,7 @@ def verify_view(game: Game, view: Ints, player: int) -> None:
             known = game_tree(game).infosets
         except TooLargeError as error:
             raise InputError(
-                f"{game.spec}: whether play leads to {where} can't be told, since the game is too large to enumerate; "
+                f"{game.spec}: whether play leads to {where} is unknown, since the game is too large to enumerate; "
                 "give the moves from the start instead"
             ) from error
         found = int(find_views(known.views, view[None])[0])

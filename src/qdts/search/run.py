@@ -56,7 +56,8 @@ def run_searches(
     Example:
         >>> import qdts
         >>> game = qdts.load_game("kuhn_poker")
-        >>> view = qdts.solve(game, "cfr+", iterations=1).policy.views[0]
+        >>> dealt = game.step(game.step(game.initial(), 0), 1)  # a jack to player 0, a queen to player 1
+        >>> view = game.view(dealt, 0)
         >>> [result] = qdts.run_searches(game, [view], [0], qdts.read_search(game, "ismcts"), 20)
         >>> result.actions.tolist(), int(result.visits.sum())
         ([0, 1], 20)

@@ -165,7 +165,7 @@ def test_many_trees_beyond_the_cap(max_nodes: int) -> None:
 
 
 def test_a_root_without_visits_decides_evenly() -> None:
-    """Of three Kuhn cards the player's own is drawn anew: with one visit it can be another one."""
+    """Of three Kuhn cards the player's own is sampled anew: with one visit it can be another one."""
     game = load_game("kuhn_poker")
     view = game.view(game.step(game.step(game.initial(), 0), 1), 0)
     options = named("mt-ismcts", self_determinization="pure")
@@ -195,10 +195,10 @@ def test_rollouts_are_those_of_the_twin(name: str, spec: str) -> None:
     for seed in range(10):
         assert_same_tree(*single(game, seed, 200, name=name, rollout=policy))
     views, players = zip(*(some_root(game, seed) for seed in range(10)), strict=True)
-    guided, even = (
+    guided, uniform = (
         bandit_search(game, views, players, named(name), 200, range(10), rollout=rollout) for rollout in (policy, None)
     )
-    assert any(not np.array_equal(one.q_lo, other.q_lo) for one, other in zip(guided, even, strict=True))
+    assert any(not np.array_equal(one.q_lo, other.q_lo) for one, other in zip(guided, uniform, strict=True))
 
 
 def test_a_policy_that_does_not_fit_is_refused() -> None:
@@ -309,9 +309,9 @@ def test_wrong_input_is_told() -> None:
     world = game.step(game.step(game.initial(), 0), 1)
 
     def refused(*words: str, options: Options = named("ismcts"), **changes: object) -> None:  # noqa: B008
-        asked = {"views": [view], "players": [player], "options": options, "visits": 10, "seeds": [1]} | changes
+        arguments = {"views": [view], "players": [player], "options": options, "visits": 10, "seeds": [1]} | changes
         with pytest.raises(InputError) as error:
-            bandit_search(game, **asked)  # type: ignore[arg-type]
+            bandit_search(game, **arguments)  # type: ignore[arg-type]
         assert all(word in str(error.value) for word in words), str(error.value)
 
     refused("visits=0", "at least 1", visits=0)

@@ -67,7 +67,7 @@ def both(table: Table, belief: Belief) -> tuple[Evaluator, Evaluator]:
 
 @pytest.mark.parametrize("spec", GAMES)
 def test_exact_is_bayes_rule(spec: str) -> None:
-    """A noisy table's H is never asked; and with an exact H, refining it changes nothing."""
+    """A noisy table's H is never used; and with an exact H, refining it changes nothing."""
     policy = policy_for(load_game(spec), 5)
     evaluators = [*both(Table(policy, belief_noise=0.4), Belief.EXACT), *both(Table(policy), Belief.BAYES)]
     for q in samples(spec):
@@ -112,8 +112,8 @@ def errors(policy: Policy, noise: float, most: int) -> Reals:
     """How far H, and H refined, are from the truth. float64[n, 2]"""
     noisy = Table(policy, belief_noise=noise)
     refined = with_belief(policy.game, noisy, Belief.BAYES)
-    asked = (q for q in queries(policy.game, most) if q.kind == SAMPLE)
-    return np.array([[np.abs(held(e, q) - truth(policy, q)).sum() for e in (noisy, refined)] for q in asked])
+    sampled = (q for q in queries(policy.game, most) if q.kind == SAMPLE)
+    return np.array([[np.abs(held(e, q) - truth(policy, q)).sum() for e in (noisy, refined)] for q in sampled])
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.4])
@@ -126,7 +126,7 @@ def test_how_far_refining_an_h_with_errors_leads(noise: float) -> None:
 
 
 def by_search(game: Game, view: Ints, player: int, inner: Evaluator) -> list[tuple[Ints, float]]:
-    """The worlds that a player may be in and their weights: all plays that show him what he has seen at his turns."""
+    """The worlds where a player may be and their weights, from all plays with the same views at that player's turns."""
     way = naive.worlds_to(game, naive.all_completions(game, view)[0])
     seen = [(game.view(w, player), move) for w, move in way if game.mover(w) == player]
     found: list[tuple[Ints, float]] = []
@@ -193,13 +193,13 @@ def test_completions_are_listed_in_order() -> None:
 
 
 class Counting:
-    """An evaluator that knows how often it was asked each thing."""
+    """An evaluator that keeps every query."""
 
     def __init__(self, inner: Evaluator) -> None:
-        self.inner, self.asked = inner, list[tuple[int, bytes]]()
+        self.inner, self.queries = inner, list[tuple[int, bytes]]()
 
     def evaluate(self, q: Query, state: State) -> Evaluation:  # noqa: ARG002
-        self.asked.append((q.kind, q.vector.tobytes()))
+        self.queries.append((q.kind, q.vector.tobytes()))
         return self.inner.evaluate(q, seeded(0))
 
 
@@ -246,9 +246,9 @@ def test_evaluators_that_know_nothing() -> None:
         for belief in (Belief.EXACT, Belief.BAYES):
             assert held(with_belief(game, evaluator, belief), q) == pytest.approx(expected)
         assert (held(evaluator, q) == q.weights).all()
-    open_game = load_game("tic_tac_toe")
-    plain = Uniform(open_game)
-    assert with_belief(open_game, plain, Belief.BAYES) is plain
+    without_holes = load_game("tic_tac_toe")
+    plain = Uniform(without_holes)
+    assert with_belief(without_holes, plain, Belief.BAYES) is plain
 
 
 def test_what_is_refused() -> None:

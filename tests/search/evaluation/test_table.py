@@ -33,7 +33,7 @@ GAMES = {
 
 
 class Reference:
-    """The same answers from the belief of `qdts.solving` and the values of histories."""
+    """The same evaluations from the belief of `qdts.solving` and the values of histories."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy, self.game = policy, policy.game
@@ -99,9 +99,9 @@ def test_the_twin_s_enumeration_says_the_same(spec: str) -> None:
     tree = game_tree(game)
     p = np.concatenate([list(strategy(view).values()) for view in tree.infosets.views])
     table, exact = Table(policy_on(tree, p)), Exact(game, strategy)
-    asked = list(queries(game, 1000))
-    for i in np.random.default_rng(0).permutation(len(asked))[:120]:
-        q = asked[i]
+    every = list(queries(game, 1000))
+    for i in np.random.default_rng(0).permutation(len(every))[:120]:
+        q = every[i]
         evaluation, truth = held(table, q), exact.evaluate(q, seeded(0))
         assert evaluation.value == pytest.approx(truth.value, abs=1e-12)
         assert evaluation.child_values == pytest.approx(truth.child_values, abs=1e-12)

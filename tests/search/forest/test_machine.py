@@ -61,7 +61,7 @@ def test_noisy_tables(spec: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("spec", ["pig(winscore=20)", "tic_tac_toe", "connect_four"])
-def test_open_games(spec: str) -> None:
+def test_perfect_information(spec: str) -> None:
     game = load_game(spec)
     for seed in range(SEEDS):
         assert both(game, named("puct"), Hashed(game, seed), seed, 200).depth == 0
@@ -100,7 +100,7 @@ OPTIONS = {
     "running actions": named("qdts", backup="running"),
     "running, wide": named("qdts", **RUNNING, eps_sample=1.5, eps_opponent=2.0),
     "running, mirror": named("mmds", **RUNNING, step=2.0, root_select="mirror", eps_opponent=0.1),
-    "running, even": named("mmds", **RUNNING),
+    "running, uniform": named("mmds", **RUNNING),
     "running, urgent": named("qdts", **RUNNING, unvisited="fpu", fpu=0.2),
     "running, widen and share": named("qdts", **RUNNING, widen=True, share=True),
     "running, ucb": named("qdts", **RUNNING, select="ucb", root_select="guided"),
@@ -152,7 +152,7 @@ OPEN = {
 
 @pytest.mark.parametrize("name", OPEN)
 @pytest.mark.parametrize("spec", ["pig(winscore=20)", "tic_tac_toe"])
-def test_each_option_of_open_games(spec: str, name: str) -> None:
+def test_each_option_with_perfect_information(spec: str, name: str) -> None:
     assert equal_nodes(load_game(spec), OPEN[name]) > 1
 
 

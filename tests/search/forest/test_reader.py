@@ -66,8 +66,8 @@ def test_belief_by_bayes() -> None:
     assert belief.hole == "cards[0]"
     assert [name for name, _ in belief.values] == ["J", "K"]
     np.testing.assert_allclose([h for _, h in belief.values], [0.25, 0.75])
-    even = first_belief(game, Uniform(game), view, player, 1)
-    assert even is not None
-    np.testing.assert_allclose([h for _, h in even.values], 0.5)
-    open_game = load_game("tic_tac_toe")
-    assert first_belief(open_game, Uniform(open_game), *read_state(open_game), 0) is None
+    uniform = first_belief(game, Uniform(game), view, player, 1)
+    assert uniform is not None
+    np.testing.assert_allclose([h for _, h in uniform.values], 0.5)
+    without_holes = load_game("tic_tac_toe")
+    assert first_belief(without_holes, Uniform(without_holes), *read_state(without_holes), 0) is None

@@ -123,7 +123,7 @@ def test_every_visit_gets_past_the_chain(spec: str) -> None:
 
 
 class Saying:
-    """An evaluator that is right until it is asked about a kind of node; then it says something else."""
+    """An evaluator that is right until a certain kind of node; then it gives something else."""
 
     def __init__(self, game: Game, kind: int, **wrong: object) -> None:
         self.inner, self.kind, self.wrong = Hashed(game, 1), kind, wrong
@@ -183,11 +183,11 @@ class Failing:
     """An evaluator that fails at every seventh question."""
 
     def __init__(self, inner: Evaluator) -> None:
-        self.inner, self.asked = inner, 0
+        self.inner, self.count = inner, 0
 
     def evaluate(self, query: Query, state: State) -> Evaluation:
-        self.asked += 1
-        if self.asked % 7 == 0:
+        self.count += 1
+        if self.count % 7 == 0:
             raise KeyboardInterrupt
         return self.inner.evaluate(query, state)
 

@@ -81,11 +81,11 @@ def test_counts_and_shapes(spec: str, name: str) -> None:
     assert twin.evaluations == sum(n.evaluated for n in nodes)
     assert all(n.settled for n in nodes)
     acts = Counter((id(n.tree), n.vector.tobytes()) for n in nodes if n.kind == ACT)
-    assert twin.open or max(acts.values()) == 1
+    assert twin.perfect or max(acts.values()) == 1
     for node in nodes:
         assert len(node.v) == len(node.lo) == len(node.hi) == (1 if game.hidden else game.players)
         assert all(lo <= hi + 1e-12 for lo, hi in zip(node.lo, node.hi, strict=True))
-        assert (node.owner == NOBODY) == twin.open
+        assert (node.owner == NOBODY) == twin.perfect
         if node.kind == ACT:
             assert sum(e.w for e in node.edges) == pytest.approx(node.visits)
             assert node.n_mixed <= node.visits
@@ -156,7 +156,7 @@ def policy_of(twin: Twin, root: Node) -> Values:
     prior, n = np.array([e.prior for e in root.edges]), np.array([e.n for e in root.edges])
     options, total = twin.options, n.sum()
     if options.estimate == "mirror":
-        k = root.actor if twin.open else 0
+        k = root.actor if twin.perfect else 0
         ends = [(e.child.lo[k], e.child.hi[k]) if e.child is not None else (e.vc[k], e.vc[k]) for e in root.edges]
         doubt = options.doubt * twin.scale
         nearest = np.clip(prior @ np.mean(ends, axis=1), np.min(ends, axis=1) - doubt, np.max(ends, axis=1) + doubt)
@@ -176,7 +176,7 @@ def test_without_dispersion_intervals_are_points(spec: str) -> None:
     twin = searched(spec, named("a-ismcts"), 40)
     for node in twin.nodes():
         assert node.lo == node.hi
-    if twin.open:
+    if twin.perfect:
         return
     wide = searched(spec, named("qdts"), 40)
     assert any(n.lo < n.hi for n in wide.nodes())
@@ -190,7 +190,7 @@ def test_where_nothing_is_hidden_dispersion_is_never_used() -> None:
 
 @pytest.mark.parametrize("pass_cards", [True, False])
 def test_a_visit_gets_past_every_hole_of_hearts(pass_cards: bool) -> None:
-    """A pass in three pieces and 39 holes: the first visit ends in the world behind them all."""
+    """A pass split in three and 39 holes: the first visit ends in the world behind them all."""
     game = load_game("hearts" if pass_cards else "hearts(pass_cards=false)")
     twin = Twin(game, named("qdts"), Uniform(game), 1)
     view, player = some_view(game, seed=3)
@@ -198,12 +198,12 @@ def test_a_visit_gets_past_every_hole_of_hearts(pass_cards: bool) -> None:
     for _ in range(3):
         twin.visit()
         kinds = Counter(n.kind for n in twin.path)
-        pieces = 3 if game.midway(twin.path[1].vector) else 1
+        parts = 3 if game.midway(twin.path[1].vector) else 1
         assert kinds[SAMPLE] >= 39
-        assert kinds[ACT] == pieces
+        assert kinds[ACT] == parts
         assert game.hole(twin.path[-1].vector) == NO_HOLE
         assert not game.midway(twin.path[-1].vector)
-    assert (pieces == 3) == (pass_cards and bool(view[1] != 1))
+    assert (parts == 3) == (pass_cards and bool(view[1] != 1))
 
 
 def test_a_split_bid_is_one_visit() -> None:
@@ -312,8 +312,8 @@ def test_matching_pennies_by_hand() -> None:
     assert (root.lo, root.hi) == ([0.3], [0.3])
 
     # Heads: 0.3 + 0.5 · 0.6 · 1 / 2 = 0.45. Tails: −0.2 + 0.5 · 0.4 · 1 / 1 = 0. Heads again. The column player
-    # is simulated: tails by V_c, a sample (heads for sure), and +1 for him at the end. His SAMPLE node: V* = (1, −1),
-    # H = (1, 0), so 0.05 of mass moves down for the lower end: [0.9, 1].
+    # is simulated: tails by V_c, a sample (heads for sure), and +1 for them at the end. Their SAMPLE node: V* =
+    # (1, −1), H = (1, 0), so 0.05 of mass moves down for the lower end: [0.9, 1].
     twin.visit()
     spawned = heads.spawned
     assert spawned is not None
@@ -389,10 +389,10 @@ def test_dispersion_holds_a_mixed_equilibrium() -> None:
     """Rock-paper-scissors with perfect models: nearly all intervals overlap, so visits follow P."""
     game = load_game("matrix_game")
 
-    def even(view: Ints) -> dict[int, float]:
+    def uniform(view: Ints) -> dict[int, float]:
         return dict.fromkeys(game.legal(view), 1 / 3)
 
-    twin = Twin(game, named("qdts"), Exact(game, even), 11)
+    twin = Twin(game, named("qdts"), Exact(game, uniform), 11)
     root = twin.search(game.initial(), 0, 2000)
     assert root.lo[0] < 0 < root.hi[0]
     assert [e.n / 2000 for e in root.edges] == pytest.approx([1 / 3] * 3, abs=0.1)
@@ -400,7 +400,7 @@ def test_dispersion_holds_a_mixed_equilibrium() -> None:
 
 
 def test_chance_is_averaged_by_the_rules() -> None:
-    """Pig: Q of a CHANCE node is its expectation, whatever was drawn."""
+    """Pig: Q of a CHANCE node is its expectation, whatever was sampled."""
     twin = searched("pig", named("puct"), 120)
     chances = [n for n in twin.nodes() if n.kind == CHANCE]
     assert any(n.visits > 1 for n in chances)

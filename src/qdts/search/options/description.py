@@ -5,6 +5,7 @@ A description is metadata of the field of `Options` that it describes: all that 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
@@ -40,7 +41,7 @@ RADIUS = Bounds(0.0, 2.0, "a number from 0 to 2")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Description:
+class Description(ABC):
     """What is known of an option, whatever its kind."""
 
     help: str
@@ -56,13 +57,13 @@ class Description:
     whole: bool = True
     """Whether kernels get an integer."""
 
+    @abstractmethod
     def verified(self, name: str, value: Any) -> Any:
         """The value as `Options` keeps it; raises an InputError where it is not possible."""
-        raise NotImplementedError
 
+    @abstractmethod
     def parse(self, name: str, text: str) -> Any:
         """The value that a text stands for; raises an InputError where it stands for none."""
-        raise NotImplementedError
 
     def number(self, value: Any) -> float:
         """The number that stands for a value in kernels."""
@@ -118,6 +119,8 @@ class Choice(Description):
 
     def verified(self, name: str, value: Any) -> Variant:
         """The member of the enum that the value names; a former name is noted."""
+        if isinstance(value, self.variants):
+            return value
         for variant in self.variants:
             if value == variant:
                 return variant
