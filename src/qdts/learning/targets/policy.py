@@ -16,6 +16,7 @@ from qdts.kernels import Ints, Reals
 from qdts.learning.nodes.nodes import Nodes, arrive, queries_of
 from qdts.learning.selfplay.record import NO_SEARCH, Record
 from qdts.nets.examples import PolicyExamples, padded
+from qdts.search.options.variants import Decision
 
 
 class PolicyTargets(NamedTuple):
@@ -37,7 +38,7 @@ class PolicyTargets(NamedTuple):
 class PolicyTarget(NamedTuple):
     """A kind of target."""
 
-    decision: str
+    decision: Decision
     """How the roots of self-play decide."""
     shares: Callable[[Record, Nodes, Ints], tuple[Reals, Reals]]
     """From a record, the nodes of its searches and the steps that were searched to the target of each action [A], and
