@@ -1,6 +1,6 @@
 """The settings of a run: each field of a section with its default, its help and its bounds, and presets for some games.
 
-A setting is known by its section and name, `search.visits`. `docs/learning.md` says what each one does.
+A setting is known by its section and name, `search.visits`. `docs/learning.md` explains them.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ VALUE_TARGETS: Mapping[str, Callable[[ValueSettings], ValueRule]] = {
 
 
 def rule_of(config: Config) -> ValueRule:
-    """The rule that the settings ask for."""
+    """The rule of a run's settings."""
     return VALUE_TARGETS[config.value.target](config.value)
 
 
