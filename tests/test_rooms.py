@@ -12,7 +12,9 @@ import qdts
 
 PACKAGE = Path(qdts.__file__).parent
 ORDER = [
-    {"errors", "files", "hashing", "interrupt", "kernels", "notes", "plotting", "pointers", "rng"},  # the foundation
+    {
+        *("errors", "files", "hashing", "interrupt", "kernels", "notes", "packages", "plotting", "pointers", "rng"),
+    },  # the foundation
     {"games"},
     {"solving"},
     {"search/options"},
@@ -22,6 +24,10 @@ ORDER = [
     {"search/forest", "search/bandit"},
     {"search"},
     {"nets"},
+    {"learning/config", "learning/metrics", "learning/nodes"},
+    {"learning/selfplay"},
+    {"learning/targets", "learning/run"},
+    {"learning/report"},
     {"learning"},
     {"play"},
     {"survey", "testing"},

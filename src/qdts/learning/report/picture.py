@@ -1,4 +1,4 @@
-"""Curves as an SVG picture, drawn by hand: it takes milliseconds, and no more than text."""
+"""Curves as an SVG picture, written as text in milliseconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What H is taught: equal to a slow twin that walks each game by itself, and to Bayes' rule."""
+"""Targets of H: equal to a slow twin that walks each game by itself, and to Bayes' rule."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from qdts import load_game
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.kernels import Ints, Reals
-from qdts.learning.beliefs import BeliefRows, belief_rows, explorers_moves
-from qdts.learning.record import NO_SEARCH
-from qdts.learning.sampling import P, sample_moves
-from qdts.learning.selfplay import Decide, play_games
+from qdts.learning.selfplay.decisions import Decide
+from qdts.learning.selfplay.games import play_games
+from qdts.learning.selfplay.record import NO_SEARCH
+from qdts.learning.selfplay.sampling import P, sample_moves
+from qdts.learning.targets.belief import BeliefTargets, belief_targets, explorers_moves
 from qdts.search.evaluation.evaluator import NOTHING, SAMPLE
 from qdts.solving.belief import belief
 from qdts.solving.policy import Policy, game_tree, policy_on
@@ -27,7 +28,7 @@ HIDDEN = [spec for spec in SPECS if load_game(spec).hidden]
 
 @pytest.mark.parametrize("spec", HIDDEN)
 @pytest.mark.parametrize("explore", [0.3, 0.0])
-def test_rows_of_beliefs(spec: str, explore: float) -> None:
+def test_targets_of_beliefs(spec: str, explore: float) -> None:
     """The true values of holes at the own views of the seat that explores; of all seats where none does."""
     record = sample(spec, 60, explore)
     game, expected = record.game, defaultdict[Key, list[int]](list)
@@ -38,12 +39,12 @@ def test_rows_of_beliefs(spec: str, explore: float) -> None:
             if record.search[t] != NO_SEARCH and record.explorer[g] in (mover, -1) and whole:
                 for vector, hole, value in chain(game, record.worlds[t], mover):
                     expected[key(SAMPLE, mover, vector, NOTHING, hole)].append(value)
-    rows = belief_rows(game, explorers_moves(record))
-    found = keys(rows.nodes)
+    targets = belief_targets(game, explorers_moves(record))
+    found = keys(targets.nodes)
     assert len(found) == len(set(found))
     assert set(found) == set(expected)
     for n, at in enumerate(found):
-        np.testing.assert_array_equal(rows.counts[n], np.bincount(expected[at], minlength=game.num_values))
+        np.testing.assert_array_equal(targets.counts[n], np.bincount(expected[at], minlength=game.num_values))
 
 
 def in_columns(decide: Decide) -> P:
@@ -106,21 +107,21 @@ def test_sampled_moves_count_for_the_chance_that_nobody_else_explored(spec: str)
         assert abs(times - 300_000 * share) < 6 * np.sqrt(300_000 * share) + 6
 
 
-def test_rows_of_moves_that_count_in_part() -> None:
+def test_moves_that_count_in_part() -> None:
     game = load_game("leduc_poker")
     moves = sample_moves(game, in_columns(made_up(game)), 500, np.array([0.5, 0.5]), np.random.default_rng(4))
     expected = defaultdict[Key, list[tuple[int, float, float]]](list)
     for world, mover, _, times, sound in zip(*moves, strict=True):
         for vector, hole, value in chain(game, world, int(mover)):
             expected[key(SAMPLE, int(mover), vector, NOTHING, hole)].append((value, times, times * sound))
-    rows = belief_rows(game, moves)
-    assert set(keys(rows.nodes)) == set(expected)
-    for n, at in enumerate(keys(rows.nodes)):
+    targets = belief_targets(game, moves)
+    assert set(keys(targets.nodes)) == set(expected)
+    for n, at in enumerate(keys(targets.nodes)):
         values, times, sounds = zip(*expected[at], strict=True)
-        np.testing.assert_allclose(rows.counts[n], np.bincount(values, sounds, game.num_values))
-        assert rows.times[n] == sum(times)
+        np.testing.assert_allclose(targets.counts[n], np.bincount(values, sounds, game.num_values))
+        assert targets.times[n] == sum(times)
         for power in (0.0, 0.5, 1.0):
-            assert rows.weight(power)[n] == pytest.approx((sum(times) * min(1.0, sum(sounds))) ** power)
+            assert targets.weight(power)[n] == pytest.approx((sum(times) * min(1.0, sum(sounds))) ** power)
 
 
 def mixed_kuhn() -> Policy:
@@ -129,18 +130,18 @@ def mixed_kuhn() -> Policy:
     return policy_on(tree, np.column_stack([first, 1 - first]).reshape(-1))
 
 
-def errors(rows: BeliefRows, policy: Policy) -> list[float]:
-    """How far off each row is from Bayes' rule, in units of what chance may do."""
+def errors(targets: BeliefTargets, policy: Policy) -> list[float]:
+    """How far off each target is from Bayes' rule, in units of what chance may do."""
     game, out = policy.game, []
-    for n, counts in enumerate(rows.counts):
-        exact = belief(policy, rows.nodes.vector[n], int(rows.nodes.player[n]))
-        hole = int(rows.nodes.hole[n])
+    for n, counts in enumerate(targets.counts):
+        exact = belief(policy, targets.nodes.vector[n], int(targets.nodes.player[n]))
+        hole = int(targets.nodes.hole[n])
         expected = np.zeros(game.num_values)
         for world, p in zip(exact.worlds, exact.probability, strict=True):
             fits = [
                 x
-                for x, _ in game.values(rows.nodes.vector[n], hole)
-                if (game.fill(rows.nodes.vector[n], hole, x) == world).all()
+                for x, _ in game.values(targets.nodes.vector[n], hole)
+                if (game.fill(targets.nodes.vector[n], hole, x) == world).all()
             ]
             expected[fits[0]] += p
         out.append(float(np.abs(counts / counts.sum() - expected).max() * np.sqrt(counts.sum()) / 0.5))
@@ -155,10 +156,10 @@ def test_beliefs_are_not_biased_by_exploring(everybody: bool) -> None:
         moves = sample_moves(game, in_columns(by_table(policy)), 60_000, np.array([0.5, 0.5]), np.random.default_rng(3))
     else:
         moves = explorers_moves(play_games(game, by_table(policy), 60_000, 0.5, np.random.default_rng(3)))
-    rows = belief_rows(game, moves)
-    assert len(rows.counts) == game_tree(game).num_infosets
-    assert rows.counts.sum() > 60_000
-    assert max(errors(rows, policy)) < 5
+    targets = belief_targets(game, moves)
+    assert len(targets.counts) == game_tree(game).num_infosets
+    assert targets.counts.sum() > 60_000
+    assert max(errors(targets, policy)) < 5
     if everybody:
-        alike = belief_rows(game, moves._replace(sound=np.ones(len(moves.sound))))
+        alike = belief_targets(game, moves._replace(sound=np.ones(len(moves.sound))))
         assert max(errors(alike, policy)) > 10, "that is, had they all been counted alike"

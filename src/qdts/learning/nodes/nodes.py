@@ -1,12 +1,12 @@
 """Nodes of search trees outside of a search: those on the path of a played game, and all children of some nodes.
 
-What a node is and which child an edge leads to is said in `docs/search.md` (Nodes). The axes of arrays:
+`docs/search.md` (Nodes) defines nodes and their children. The axes of arrays:
 
     axis  counts
     N     nodes
-    W     slots of a vector
+    W     components of a vector
     B     choices of a node, at most
-    E     edges of all nodes, those of one node being neighbours
+    E     edges of all nodes, those of one node in a row
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Flags = NDArray[np.bool_]
 
 
 class Nodes(NamedTuple):
-    """Some nodes, a row each."""
+    """Many nodes, as columns."""
 
     kind: Ints  # [N]
     vector: Ints  # [N, W]
-    player: Ints  # [N] the owner; in an open game the mover (CHANCE and TERMINAL: 0)
+    player: Ints  # [N] the owner; with perfect information the mover (CHANCE and TERMINAL: 0)
     pending: Ints  # [N]
     hole: Ints  # [N]
 
@@ -43,21 +43,22 @@ class Nodes(NamedTuple):
 
 
 def joined(parts: list[Nodes]) -> Nodes:
-    """All of several groups of nodes."""
+    """The nodes of all parts, in order."""
     return Nodes._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
 def distinct(nodes: Nodes) -> tuple[Nodes, Ints]:
-    """Every node once, and for each of those given which of these it is. The order is that of their numbers."""
+    """Every different node once, and for each given node which of these it is."""
     keys = np.column_stack([nodes.kind, nodes.player, nodes.pending, nodes.hole, nodes.vector])
-    first, which = different(keys)
+    first, which = unique_rows(keys)
     return nodes.take(first), which
 
 
-def different(rows: Ints) -> tuple[Ints, Ints]:
-    """Where each different row stands first, and for every row which of these it is; in the order of their bytes.
+def unique_rows(rows: Ints) -> tuple[Ints, Ints]:
+    """The first index of each different row of a matrix, and for every row which of these it equals.
 
-    Small numbers keep that order as one byte each, −1 being the last; eight of them are sorted as one number.
+    Different rows are in the order of their bytes. Small numbers keep that order as one byte each, −1 being the last;
+    eight of them are sorted as one number.
     """
     narrow = bool(((rows >= -1) & (rows < 255)).all())
     columns = -(-rows.shape[1] // 8) * 8 if narrow else rows.shape[1]
@@ -73,7 +74,7 @@ def different(rows: Ints) -> tuple[Ints, Ints]:
 
 
 def arrive(game: Game, worlds: Ints, owner: Ints) -> Nodes:
-    """The nodes of worlds in trees of their owners; in an open game the owner does not matter."""
+    """The nodes of worlds in their owners' trees; with perfect information the owner does not matter."""
     mover = batch.movers(game, worlds)
     kind = np.full(len(worlds), OPPONENT if game.hidden else ACT, np.int64)
     kind[mover == CHANCE_MOVES] = CHANCE
@@ -85,55 +86,56 @@ def arrive(game: Game, worlds: Ints, owner: Ints) -> Nodes:
         own = mover == owner
         kind[own] = ACT
         vector = worlds.copy()
-        vector[own] = views(game, worlds[own], owner[own])
+        vector[own] = views_of(game, worlds[own], owner[own])
     nothing = np.full(len(worlds), NOTHING, np.int64)
     return Nodes(kind, vector, owner.astype(np.int64), nothing, np.full(len(worlds), NO_HOLE, np.int64))
 
 
-def views(game: Game, worlds: Ints, players: Ints) -> Ints:
-    """What each player knows of the world beside him."""
+def views_of(game: Game, worlds: Ints, players: Ints) -> Ints:
+    """The view of each world by a player of its own. int64[N, W]"""
     seen = np.empty_like(worlds)
     for player in range(game.players):
-        his = players == player
-        seen[his] = batch.views(game, worlds[his], player)
+        own = players == player
+        seen[own] = batch.views(game, worlds[own], player)
     return seen
 
 
-def has_pieces(game: Game) -> bool:
-    """Whether the game has actions in pieces."""
+def has_split_actions(game: Game) -> bool:
+    """Whether some actions of the game are made in several steps."""
     return game.kernels.midway.dispatcher is not defaults.midway
 
 
-def reveals_nothing(game: Game, views_: Ints, actions: Ints) -> Flags:
-    """Where the owner's action is but a piece of one, so that what is hidden does not matter yet."""
-    if not has_pieces(game):
-        return np.zeros(len(views_), np.bool_)
-    return batch.midway(game, batch.stepped(game, completed(game, views_), actions)) != 0
+def splits_action(game: Game, views: Ints, actions: Ints) -> Flags:
+    """Where an action is only a part of a split action, so that the hidden state does not matter yet."""
+    if not has_split_actions(game):
+        return np.zeros(len(views), np.bool_)
+    return batch.midway(game, batch.stepped(game, completed(game, views), actions)) != 0
 
 
 def completed(game: Game, vectors: Ints) -> Ints:
-    """Every hole filled with the first of its values."""
+    """The vectors with every hole filled by the first of its values."""
     worlds = vectors.copy()
-    open_ = np.arange(len(worlds))
-    while len(open_):
-        hole = batch.holes(game, worlds[open_])
-        open_, hole = open_[hole != NO_HOLE], hole[hole != NO_HOLE]
-        if len(open_):
-            offered = batch.values(game, worlds[open_], hole)
+    left = np.arange(len(worlds))
+    while len(left):
+        hole = batch.holes(game, worlds[left])
+        left, hole = left[hole != NO_HOLE], hole[hole != NO_HOLE]
+        if len(left):
+            offered = batch.values(game, worlds[left], hole)
             first = offered.number[np.cumsum(offered.counts) - offered.counts]
-            worlds[open_] = batch.filled(game, worlds[open_], hole, first)
+            worlds[left] = batch.filled(game, worlds[left], hole, first)
     return worlds
 
 
-def sample_chain(game: Game, views_: Ints, worlds: Ints, players: Ints, actions: Ints) -> tuple[Nodes, Ints, Ints]:
-    """The SAMPLE nodes between the players' views and the true worlds, when they have decided on these actions.
+def sample_chain(game: Game, views: Ints, worlds: Ints, players: Ints, actions: Ints) -> tuple[Nodes, Ints, Ints]:
+    """The SAMPLE nodes between players' views and the true worlds, with their actions pending.
 
-    Returns the nodes, the row of the view that each belongs to, and the true value of its hole.
+    Returns:
+        The nodes, the index of the view that each belongs to, and the true value of its hole.
     """
     parts: list[Nodes] = []
-    rows: list[Ints] = []
+    source: list[Ints] = []
     true: list[Ints] = []
-    vectors, at = views_, np.arange(len(views_))
+    vectors, at = views, np.arange(len(views))
     while len(at):
         hole = batch.holes(game, vectors)
         has = hole != NO_HOLE
@@ -141,19 +143,30 @@ def sample_chain(game: Game, views_: Ints, worlds: Ints, players: Ints, actions:
         if not len(at):
             break
         value = batch.true_values(game, vectors, hole, worlds[at])
-        assert (value >= 0).all(), "one value of each hole is the true one"
+        assert (value >= 0).all(), "exactly one value of each hole is true"
         parts.append(Nodes(np.full(len(at), SAMPLE, np.int64), vectors, players[at], actions[at], hole))
-        rows.append(at)
+        source.append(at)
         true.append(value)
         vectors = batch.filled(game, vectors, hole, value)
     if not parts:
         none = np.zeros(0, np.int64)
-        return Nodes(none, views_[:0], none, none, none), none, none
-    return joined(parts), np.concatenate(rows), np.concatenate(true)
+        return Nodes(none, views[:0], none, none, none), none, none
+    return joined(parts), np.concatenate(source), np.concatenate(true)
+
+
+def chain_after(game: Game, worlds: Ints, players: Ints, actions: Ints) -> tuple[Nodes, Ints, Ints]:
+    """The SAMPLE nodes after moves of players in some worlds, as `sample_chain` gives them.
+
+    There are none after a part of a split action.
+    """
+    vectors = arrive(game, worlds, players).vector
+    whole = np.flatnonzero((batch.holes(game, vectors) != NO_HOLE) & ~splits_action(game, vectors, actions))
+    chain, at, true = sample_chain(game, vectors[whole], worlds[whole], players[whole], actions[whole])
+    return chain, whole[at], true
 
 
 def queries_of(game: Game, nodes: Nodes) -> Queries:
-    """What an evaluator is asked about some nodes, none of them TERMINAL."""
+    """The evaluator's queries for some nodes, none of them TERMINAL."""
     queries = empty_queries(game, len(nodes.kind))
     for name in Nodes._fields:
         getattr(queries, name)[:] = getattr(nodes, name)
@@ -164,8 +177,7 @@ def queries_of(game: Game, nodes: Nodes) -> Queries:
         if not len(which):
             continue
         found = offered(game, nodes.vector[which], what[which])
-        row = which[found.source]
-        column = np.arange(len(row)) - np.repeat(np.cumsum(found.counts) - found.counts, found.counts)
+        row, column = which[found.source], columns_of(found)
         queries.degree[which] = found.counts
         queries.choices[row, column] = found.number
         queries.weights[row, column] = np.where(
@@ -174,28 +186,33 @@ def queries_of(game: Game, nodes: Nodes) -> Queries:
     return queries
 
 
+def columns_of(choices: batch.Choices) -> Ints:
+    """The position of each choice among those of its vector."""
+    return np.arange(len(choices.source)) - np.repeat(np.cumsum(choices.counts) - choices.counts, choices.counts)
+
+
 class Children(NamedTuple):
     """The children of some nodes, edge by edge."""
 
     nodes: Nodes  # [E]
-    source: Ints  # [E] the row of the parent
+    source: Ints  # [E] the index of the parent
     column: Ints  # [E] which of its choices leads there
 
 
 def children(game: Game, queries: Queries) -> Children:
-    """All children of the nodes that queries ask about."""
+    """All children of the queries' nodes."""
     there = np.arange(queries.choices.shape[1]) < queries.degree[:, None]
     source, column = np.nonzero(there)
     choice = queries.choices[there]
     kind, player, pending = queries.kind[source], queries.player[source], queries.pending[source]
     hole, vector = queries.hole[source], queries.vector[source]
     out = Nodes(*(c.copy() for c in (kind, vector, player, pending, hole)))
-    steps = np.ones(len(source), np.bool_)  # whose child comes of a step
+    steps = np.ones(len(source), np.bool_)  # where the child is a world after a step
     move = choice.copy()
     if game.hidden:
         acting = np.flatnonzero(kind == ACT)
         first = batch.holes(game, vector[acting])
-        begins = (first != NO_HOLE) & ~reveals_nothing(game, vector[acting], choice[acting])
+        begins = (first != NO_HOLE) & ~splits_action(game, vector[acting], choice[acting])
         begin = acting[begins]
         out.kind[begin], out.pending[begin], out.hole[begin] = SAMPLE, choice[begin], first[begins]
         steps[begin] = False

@@ -1,26 +1,27 @@
-"""Queries as rows of numbers for a network, and rows of a network's numbers as evaluations.
+"""The encoding of queries as inputs of a network, and of its outputs as evaluations.
 
-Input of the model of P, V and V_c, from the point of view of the player who asks:
+Inputs of the model of P, V and V_c, from the point of view of the query's player:
 
-    open game       features of the vector
-    hidden game     features of the vector, the kind of node (one of 4), the pending action (one of A, or none)
+    perfect information     features of the vector
+    hidden information      features of the vector, the kind of node (one of 4), the pending action (one of A, or none)
 
-Input of the model of H: features of the vector, and the hole that is filled next (one of W).
+Inputs of the model of H: features of the vector, and the hole that is filled next (one of W).
 
-Output of the model of P, V and V_c, with A actions, O outcomes, X values of holes and R values of a node:
+Outputs of the model of P, V and V_c, with A actions, O outcomes, X values of holes and R values of a node:
 
     [0, A)                      logits of P
     [A, A + R)                  V
     [A + R, A + R (2 + …))      V_c of each action, outcome and value, if the model has it; else V_c is V
 
-A value x stands for the return (max + min) / 2 + S x, held to the bounds of returns. R is 1 in a game that hides
-something (the owner's value) and in an open zero-sum game of two (the value of the player who asks; the other's is
-the opposite); else it is the number of players, whoever asks first, the others after him in turn.
+An output x of V or V_c stands for the return (max + min) / 2 + S x, clipped to the bounds of returns. R is 1 with
+hidden information (the owner's value) and in a two-player zero-sum game of perfect information (the value of the
+query's player; the opponent's is the opposite). Otherwise it is the number of players: the query's player first, the
+others after them in turn.
 
-    P(a) ∝ exp(logit(a)) over the legal actions
-    H(x) ∝ weight(x) · exp(logit(x)) over the values that the hole may hold, with the weights of the rules
+    P(a) ∝ exp(logit(a))                over the legal actions
+    H(x) ∝ weight(x) · exp(logit(x))    over the values that the hole may hold, with the weights of the rules
 
-so that a model of H that says nothing (all logits equal) is as good as the rules.
+So a model of H whose logits are all equal gives the weights of the rules.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import float32, float64, int64, types
+from numpy.typing import NDArray
 
 from qdts.games.game import Game
 from qdts.games.interface import FeaturesType, RulesType
-from qdts.kernels import Ints, Reals32, declare, kernel
+from qdts.kernels import Ints, Reals, Reals32, declare, kernel
 from qdts.pointers import element
 from qdts.search.evaluation.evaluator import (
     ACT,
@@ -45,17 +47,19 @@ from qdts.search.evaluation.evaluator import (
     QueriesType,
 )
 
+Flags = NDArray[np.bool_]
+
 
 class Shape(NamedTuple):
-    """What the rows of a game's networks are made of."""
+    """The layout of the inputs and outputs of a game's networks."""
 
     features: int
     hidden: int
-    """1 if the game hides something: then kind and pending action are inputs."""
+    """1 with hidden information: then the kind of node and the pending action are inputs."""
     actions: int  # A
     outcomes: int  # O
     values: int  # X
-    slots: int  # W
+    components: int  # W, of a world's vector
     returns: int  # R
     players: int
     child_values: int
@@ -67,19 +71,19 @@ class Shape(NamedTuple):
 
     @property
     def inputs(self) -> int:
-        """Columns of the model of P, V and V_c."""
+        """Inputs of the model of P, V and V_c."""
         return self.features + self.hidden * (4 + self.actions)
 
     @property
     def outputs(self) -> int:
-        """Its numbers."""
+        """Outputs of the model of P, V and V_c."""
         children = self.child_values * (self.actions + self.outcomes + self.values)
         return self.actions + self.returns * (1 + children)
 
     @property
     def belief_inputs(self) -> int:
-        """Columns of the model of H."""
-        return self.features + self.slots
+        """Inputs of the model of H."""
+        return self.features + self.components
 
 
 ShapeType = types.NamedTuple([int64] * 9 + [float64] * 2, Shape)
@@ -87,7 +91,7 @@ declare(Shape, ShapeType)
 
 
 def shape_of(game: Game, *, child_values: bool = True) -> Shape:
-    """The rows of a game's networks."""
+    """The layout for a game, with or without V_c."""
     one = game.hidden or (game.zero_sum and game.players == 2)
     return Shape(
         features=game.num_features,
@@ -95,7 +99,7 @@ def shape_of(game: Game, *, child_values: bool = True) -> Shape:
         actions=game.num_actions,
         outcomes=game.num_outcomes,
         values=game.num_values,
-        slots=game.world_size,
+        components=game.world_size,
         returns=1 if one else game.players,
         players=game.players,
         child_values=int(child_values),
@@ -110,18 +114,21 @@ def encode(
     rules: Ints,
     shape: Shape,
     queries: Queries,
-    asked: Ints,
+    which: Ints,
     count: int,
     inputs: Reals32,
     beliefs: Reals32,
 ) -> int:
-    """Write the inputs of the queries that are asked: all of them, and again for H those at SAMPLE nodes; how many.
+    """Write the inputs of the first `count` queries of `which`, and of those at SAMPLE nodes again for H.
 
-    Rows that are there already for other queries may be beyond these; nobody reads what comes of them.
+    Rows beyond these keep their old contents; their outputs are ignored.
+
+    Returns:
+        The number of queries at SAMPLE nodes.
     """
     size, samples = queries.vector.shape[1], 0
     for row in range(count):
-        q = asked[row]
+        q = which[row]
         features(
             element(rules, 0), element(queries.vector, q * size), queries.player[q],
             element(inputs, row * inputs.shape[1]),
@@ -136,7 +143,7 @@ def encode(
         if queries.kind[q] == SAMPLE:
             for i in range(shape.features):
                 beliefs[samples, i] = inputs[row, i]
-            for i in range(shape.slots):
+            for i in range(shape.components):
                 beliefs[samples, shape.features + i] = 1.0 if i == queries.hole[q] else 0.0
             samples += 1
     return samples
@@ -144,13 +151,13 @@ def encode(
 
 @kernel(inline=True)
 def seat(shape: Shape, player: int, k: int) -> int:
-    """Where the value of player k is among those that a player is told: his own first."""
+    """The position of player k's value in the output for `player`, whose own value comes first."""
     return 0 if shape.returns == 1 else (k - player + shape.players) % shape.players
 
 
 @kernel(inline=True)
 def worth(shape: Shape, number: float, sign: float) -> float:
-    """The return that a number of the network stands for, from the other side of a zero-sum game if sign is −1."""
+    """The return that an output stands for; sign is −1 for the opponent in a zero-sum game."""
     return shape.middle + sign * shape.scale * min(1.0, max(-1.0, number))
 
 
@@ -176,16 +183,16 @@ def write_softmax(
 def decode(
     shape: Shape,
     queries: Queries,
-    asked: Ints,
+    which: Ints,
     count: int,
     outputs: Reals32,
     beliefs: Reals32,
     evaluations: Evaluations,
 ) -> None:
-    """Write the answers to the queries that were asked."""
+    """Write the evaluations of the first `count` queries of `which`."""
     samples = 0
     for row in range(count):
-        q = asked[row]
+        q = which[row]
         player, kind = queries.player[q], queries.kind[q]
         first = shape.actions + shape.returns
         if kind == CHANCE:
@@ -210,3 +217,32 @@ def decode(
         else:
             for i in range(queries.degree[q]):
                 evaluations.prior[q, i] = queries.weights[q, i]
+
+
+def offered(queries: Queries) -> Flags:
+    """Which places of `choices` hold a choice. bool[N, B]"""
+    there: Flags = np.arange(queries.choices.shape[1]) < queries.degree[:, None]
+    return there
+
+
+def in_seats(shape: Shape, queries: Queries, values: Reals) -> Reals:
+    """Values of all players, on the last axis, in the order of a model's output: the query's player first."""
+    if shape.hidden:
+        return values
+    seat = (queries.player[:, None] + np.arange(shape.returns)) % shape.players
+    seat = seat.reshape(len(seat), *[1] * (values.ndim - 2), -1)
+    return np.take_along_axis(values, np.broadcast_to(seat, (*values.shape[:-1], shape.returns)), -1)
+
+
+def as_outputs(shape: Shape, values: Reals) -> Reals:
+    """The outputs that stand for returns."""
+    return (values - shape.middle) / shape.scale
+
+
+def child_columns(shape: Shape, queries: Queries) -> Ints:
+    """The outputs of the model that are V_c of each choice. int64[N, B, R]"""
+    before = np.select(
+        [queries.kind == CHANCE, queries.kind == SAMPLE], [shape.actions, shape.actions + shape.outcomes], 0
+    )
+    first = shape.actions + shape.returns * (1 + before[:, None] + queries.choices)
+    return first[..., None] + np.arange(shape.returns)

@@ -1,32 +1,32 @@
-"""What self-play writes down: worlds, actions and what the searches found. Features and targets are made of it later.
+"""The record of a generation's self-play: worlds, actions and the results of searches. Targets are computed from it.
 
-A record is one file in the safetensors format: named columns, and text about them in the header under the key `qdts`,
+A record is one safetensors file: named columns, and metadata in the header under the key `qdts`,
 JSON: {"format": "qdts-record", "format_version": 1, "game": the game's name with parameters, "game_version": int,
-"generation": int, "sha256": the digest of all else}. The digest is that of this text in UTF-8 with "" in the digest's
-place and then of the bytes of each column, in the order below. What is read was played by the rules, and reading it
-never runs code. Format version 1:
+"generation": int, "sha256": the digest of all else}. The digest is the SHA-256 of this text in UTF-8, with "" in place
+of the digest, followed by the bytes of each column, in the order below. A record is only read if its games follow the
+rules, and reading it never runs code. Format version 1:
 
     axis  counts
     G     games
-    T     steps of all games: moves of players and of chance, those of one game being neighbours
-    S     searches; games that come to the same view in one generation share one
-    A     actions at the roots of all searches, those of one search being neighbours
-    P     players                W     slots of a world
+    T     steps of all games: moves of players and of chance, those of one game in a row
+    S     searches; games that reach the same view at the same step share one
+    A     actions at the roots of all searches, those of one search in a row
+    P     players                W     components of a world
 
     column      type            holds
     first       int64[G + 1]    the steps of game g are first[g] to first[g + 1]
     explorer    int8[G]         the player who explores, or -1
-    returns     float64[G, P]   what each player got
+    returns     float64[G, P]   the return of each player
     world       intN[T, W]      the world before a step, in the smallest of 8, 16, 32, 64 bits that holds it
     mover       int8[T]         who moves: a player, or -1 for chance
-    action      int32[T]        his action, or the outcome
-    explored    uint8[T]        1 where the action was drawn evenly, to explore
-    search      int32[T]        the search that the move came of, or -1
+    action      int32[T]        their action, or the outcome
+    explored    uint8[T]        1 where the action was sampled uniformly, to explore
+    search      int32[T]        the search that decided the move, or -1
     offset      int64[S + 1]    the actions of search s are offset[s] to offset[s + 1]
     visits      int32[A]        N
     q_lo, q_hi  float32[A]      the interval of Q
     prior       float32[A]      P
-    move        float64[A]      the distribution that the move was drawn from
+    move        float64[A]      the distribution that the move was sampled from
     target      float32[A]      the policy target
 """
 
@@ -72,7 +72,7 @@ WORLD_TYPES = (np.int8, np.int16, np.int32, np.int64)
 NOBODY = -1
 """`explorer` of a game in which nobody explores."""
 NO_SEARCH = -1
-"""`search` of a step that no search decided."""
+"""`search` of a step of chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ def _digest(text: str, columns: Mapping[str, NDArray[Any]]) -> str:
 
 
 def load_record(path: Path, game: Game) -> Record:
-    """Read a record of a game; an InputError says what is wrong with a file that is none."""
+    """Read a record of a game; an InputError if the file is missing, damaged, or no record of this game."""
     from safetensors import safe_open
 
     try:
@@ -148,7 +148,7 @@ def load_record(path: Path, game: Game) -> Record:
             columns = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except FileNotFoundError:
         raise InputError(f"there is no file '{path}', expected a record of self-play") from None
-    except Exception as error:  # a damaged header fails in many ways
+    except Exception as error:  # a damaged header raises many kinds of error
         raise InputError(f"'{path}' is not a record of self-play made by qdts ({error})") from error
     found = tuple(meta.get(key) for key in ("format", "format_version", "game", "game_version"))
     if found != (FORMAT, FORMAT_VERSION, game.spec, game.version):
@@ -190,7 +190,7 @@ def _replays(record: Record) -> bool:
 
 
 def _verified(columns: dict[str, Any], game: Game, path: Path) -> dict[str, Any]:
-    """The columns, if they are a record's and fit together."""
+    """The columns, if they have the types and lengths of a record."""
     for name, (kind, axes) in COLUMNS.items():
         wanted = np.dtype(kind or world_type(game))
         column = columns.get(name)

@@ -1,8 +1,8 @@
 """Self-play: many games side by side, a search at every move.
 
-One seat of each game explores: some of its moves are drawn evenly. The others play exactly what their searches decide.
-Games that come to the same view at the same time share one search, since a search knows nothing but its view.
-Every draw comes from streams of the generation, so that a generation depends on its seed and the networks alone.
+One seat of each game explores: some of its moves are sampled uniformly. The other seats play what their searches
+decide. Games that reach the same view at the same step share one search, since a search sees nothing but its view. All
+random numbers come from the generation's stream, so that a generation depends on its seed and the networks alone.
 """
 
 from __future__ import annotations
@@ -16,28 +16,13 @@ from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.kernels import Ints, Reals
-from qdts.learning.nodes import different, views
-from qdts.learning.record import NO_SEARCH, NOBODY, Record, world_type
-
-
-class Decisions(NamedTuple):
-    """What is decided at some views, a row each; the actions of one view are neighbours."""
-
-    offset: Ints  # [S + 1]
-    visits: Ints  # [A]
-    q_lo: Reals
-    q_hi: Reals
-    prior: Reals
-    move: Reals
-    target: Reals
-
-
-Decide = Callable[[Ints, Ints], Decisions]
-"""From views [S, W] and the players who move there [S] to what is decided."""
+from qdts.learning.nodes.nodes import unique_rows, views_of
+from qdts.learning.selfplay.decisions import Decide, Decisions
+from qdts.learning.selfplay.record import NO_SEARCH, NOBODY, Record, world_type
 
 
 class _Round(NamedTuple):
-    """One step of all games that were not over."""
+    """One step of all games that are not over."""
 
     games: Ints
     world: Ints
@@ -56,7 +41,17 @@ def play_games(
     generation: int = 0,
     report: Callable[[int], None] | None = None,
 ) -> Record:
-    """Play so many games to their ends. Seats take turns at exploring; `report` hears how many games are over."""
+    """Play games to their ends; seats take turns at exploring.
+
+    Args:
+        game: What is played.
+        decide: Gives the distribution of moves at each view.
+        games: How many.
+        explore: The share of the exploring seat's moves that are sampled uniformly.
+        stream: All random numbers.
+        generation: The number that the record bears.
+        report: Called with the number of games that are over.
+    """
     worlds = np.repeat(game.initial()[None], games, 0)
     explorer = np.arange(games) % game.players if explore > 0.0 else np.full(games, NOBODY)
     rounds: list[_Round] = []
@@ -77,16 +72,16 @@ def play_games(
         acts = np.flatnonzero(~deals)
         if len(acts):
             players = mover[acts]
-            seen = views(game, before[acts], players)
-            first_seen, which = different(np.column_stack([players, seen]))
-            asked = seen[first_seen], players[first_seen]
-            decided = decide(*asked)
-            legal = batch.choices(game, *asked).number
+            seen = views_of(game, before[acts], players)
+            first_seen, which = unique_rows(np.column_stack([players, seen]))
+            views, movers = seen[first_seen], players[first_seen]
+            decided = decide(views, movers)
+            legal = batch.choices(game, views, movers).number
             first, count = decided.offset[which], np.diff(decided.offset)[which]
-            chosen = _drawn(decided.move, first, count, stream.random(len(acts)))
+            chosen = _sample_entries(decided.move, first, count, stream.random(len(acts)))
             explores = (explorer[running[acts]] == players) & (stream.random(len(acts)) < explore)
-            evenly = first + (stream.random(len(acts)) * count).astype(np.int64)
-            action[acts] = legal[np.where(explores, evenly, chosen)]
+            uniform = first + (stream.random(len(acts)) * count).astype(np.int64)
+            action[acts] = legal[np.where(explores, uniform, chosen)]
             explored[acts], search[acts] = explores, which + searches
             found.append(decided)
             searches += len(first_seen)
@@ -95,14 +90,14 @@ def play_games(
 
 
 def _outcomes(game: Game, worlds: Ints, stream: np.random.Generator) -> Ints:
-    """What chance does in each world."""
+    """An outcome of chance in each world."""
     offered = batch.choices(game, worlds, np.full(len(worlds), CHANCE))
     first = np.cumsum(offered.counts) - offered.counts
-    return offered.number[_drawn(offered.chance, first, offered.counts, stream.random(len(worlds)))]
+    return offered.number[_sample_entries(offered.chance, first, offered.counts, stream.random(len(worlds)))]
 
 
-def _drawn(probability: Reals, first: Ints, count: Ints, u: Reals) -> Ints:
-    """For each row one of the entries from `first` on, `count` of them, by a number from [0, 1)."""
+def _sample_entries(probability: Reals, first: Ints, count: Ints, u: Reals) -> Ints:
+    """For each number u from [0, 1) one of the `count` entries from `first` on, by their probabilities."""
     sums = np.concatenate([[0.0], np.cumsum(probability)])
     goal = sums[first] + u * (sums[first + count] - sums[first])
     return np.clip(np.searchsorted(sums, goal, side="right") - 1, first, first + count - 1)
@@ -111,7 +106,7 @@ def _drawn(probability: Reals, first: Ints, count: Ints, u: Reals) -> Ints:
 def _record(
     game: Game, generation: int, worlds: Ints, explorer: Ints, rounds: list[_Round], found: list[Decisions]
 ) -> Record:
-    """All of it in columns, game by game."""
+    """The record of all rounds, game by game."""
     columns = _Round._make(np.concatenate(column) for column in zip(*rounds, strict=True))
     order = np.argsort(columns.games, kind="stable")
     columns = _Round._make(column[order] for column in columns)
