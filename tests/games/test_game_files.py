@@ -181,7 +181,7 @@ def test_a_hole_that_is_left_out(capsys: Output) -> None:
     )
     assert main(["check", "./my.py", "--json"]) == 1
     fault = json.loads(capsys.readouterr().out)["laws"][-1]["fault"]
-    assert fault.startswith("hole gives NO_HOLE, but slot 4 is unknown: either hole names it, or fill sets it")
+    assert fault.startswith("hole gives NO_HOLE, but glances[1] is unknown: either hole names it, or fill sets it")
 
 
 def test_one_name_from_two_files_is_refused() -> None:
@@ -274,7 +274,7 @@ def test_check_as_json(capsys: Output) -> None:
     assert [law["law"] for law in data["laws"]][:3] == ["guard", "basics", "hidden"]
     assert all(law["kept"] for law in data["laws"])
     report = check_game(load_game("my_kuhn(players=3)"))
-    assert data["looked_at"] == {
+    assert {key: data["looked_at"][key] for key in ("mode", "histories", "worlds", "views", "completions")} == {
         "mode": "enumerated",
         "histories": report.histories,
         "worlds": report.worlds,

@@ -27,7 +27,7 @@ import numpy as np
 from qdts.games.defaults import one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
-from qdts.games.interface import UNKNOWN, compile_rules, rule
+from qdts.games.interface import compile_rules, rule
 from qdts.games.layout import Field, Layout
 from qdts.games.rules.hearts import holes, play
 from qdts.games.rules.hearts.play import (
@@ -106,7 +106,7 @@ def build(
         return drawn + dealt + passed + [int(v) - 1 for v in world[ORDER : ORDER + world[PLAYED]]]
 
     def title(view: Ints) -> str:
-        own = next((int(h) for h in view[HANDS : HANDS + PLAYERS] if h != UNKNOWN), 0)
+        own = int(view[HANDS + view[ACTOR] - 2])  # of whoever moves, whose view it is
         hand = " ".join(name for card, name in enumerate(NAMES) if own >> card & 1) or "-"
         done = int(view[PLAYED])
         trick = " ".join(NAMES[int(card) - 1] for card in view[ORDER + done - done % PLAYERS : ORDER + done])
@@ -129,7 +129,7 @@ def build(
                 Field("dealt", tuple(map(str, range(CARDS + 1)))),
                 Field("passed", tuple(map(str, range(ALL_PASSED + 1)))),
                 Field("played", tuple(map(str, range(CARDS + 1)))),
-                Field("hands", NAMES, length=PLAYERS, bits=True),
+                Field("hands", NAMES, length=PLAYERS, bits=True, places=tuple(f"hand of {seat}" for seat in SEATS)),
                 Field("held", tuple("-NESWnesw"), length=CARDS, row=SUITS, names=HOLDERS, places=DEALT_TO),
                 Field("by", tuple("-NESW"), length=CARDS, row=SUITS, names=("not played", *SEATS), places=PLAYED_BY),
                 Field("order", ("-", *NAMES), length=CARDS),
