@@ -116,13 +116,13 @@ def test_commands_print_what_is_shown(folder: Path, capsys: pytest.CaptureFixtur
     assert qdts.load_policy("bluff.npz", qdts.load_game(f"./{EXAMPLE.name}")).info["algorithm"] == "pcfr+"
 
 
-# The game once more, from its rules in words: for each card that a player may see, his plans are listed one by one.
+# The game once more, from its rules in words: for each card that a player may see, their plans are listed one by one.
 
 PRICE = 0.5
 Plan = tuple[bool, dict[int | None, tuple[bool, bool]]]
-"""Whether to glance, and for what he then knows of his own card the answers to two questions.
+"""Whether to glance, and for what they then know of their own card the answers to two questions.
 
-To player 0: does he open with a bet, and does he call? To player 1: does he bet after a pass, and does he call?
+To player 0: do they open with a bet, and do they call? To player 1: do they bet after a pass, and do they call?
 """
 
 
@@ -150,7 +150,7 @@ def payoff(cards: tuple[int, int], first: Plan, second: Plan) -> float:
 
 
 def value(ranks: int) -> float:
-    """Player 0 mixes his plans for each card that he sees; player 1 answers best for each that he sees.
+    """Player 0 mixes plans for each card that they see; player 1 has a best response for each that they see.
 
     max Σ_c v(c)  with  v(c) ≤ Σ_d P(c, d) x(d)ᵀ A(c, d) e_j  for all plans j of player 1, who sees c while 0 sees d
     """

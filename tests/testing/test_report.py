@@ -97,7 +97,7 @@ kuhn_values = kuhn_poker.values
 @rule
 def values(rules, view, hole, values, weights):
     count = kuhn_values(rules, view, hole, values, weights)
-    if view[hole + 1] == 1 and count > 1:  # a fault: wrong weights where the next player is seen to hold the lowest card
+    if view[hole + 1] == 1 and count > 1:  # a fault: wrong weights beside the lowest card
         weights[0] += weights[1] / 2
         weights[1] /= 2
     return count

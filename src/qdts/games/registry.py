@@ -83,7 +83,7 @@ def load_game(spec: str, **parameters: object) -> Game:
         path = next((path for path, (_, loaded) in _files.items() if loaded is family), None)
         if path is None or isinstance(error, InputError):
             raise
-        raise InputError(f"{family.name} can't be built: {game_file.told(error, path)}") from error
+        raise InputError(f"{family.name} can't be built: {game_file.explain(error, path)}") from error
 
 
 def load_known_game(spec: str) -> Game:
@@ -114,7 +114,7 @@ def path_spec(game: Game) -> str:
 
 def fault_in_file(error: BaseException) -> str | None:
     """The file, the line and the words of an error that passed through a game's file, else None."""
-    return next((game_file.told(error, path) for path in _files if game_file.touches(error, path)), None)
+    return next((game_file.explain(error, path) for path in _files if game_file.touches(error, path)), None)
 
 
 def _from_file(path: Path) -> Family:
