@@ -234,7 +234,7 @@ def hole(rules: Ints, view: Ints) -> int:
 
 @rule
 def values(rules: Ints, view: Ints, hole: int, values: Ints, weights: Reals) -> int:
-    """Every cell that the other may have tried next, and END where they may have tried no more; all equally weighted."""
+    """Every cell that the other may have tried next, and END where they may have tried no more; all weigh the same."""
     other = 1 if hole >= seat(rules, 1) else 0
     own, tries = seat(rules, 1 - other), seat(rules, other) + TRIES
     k = hole - tries
@@ -314,7 +314,7 @@ def outcome_fits(rules: Ints, view: Ints, other: int, k: int, fails: int) -> boo
 
 @kernel()
 def possible(rules: Ints, view: Ints, other: int, made: int, stones: int, seen: int) -> bool:
-    """Whether the other can have continued, after the tries that they have made, so that the owner saw what they saw."""
+    """Whether the other can have continued, after the tries that they have made, so that the view comes about."""
     ended = made if rules[ABRUPT] else size(stones)
     left = turns_of(rules, view, other) - ended
     owed = stones_owed(rules, view, other, stones, ended)
