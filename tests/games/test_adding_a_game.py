@@ -17,11 +17,12 @@ from scipy.optimize import linprog
 import qdts
 from qdts.cli import main
 from qdts.games import registry
-from qdts.testing import check_game
+from qdts.testing import ConformanceError, check_game
 
 DOCS = Path(__file__).parents[2] / "docs"
 TUTORIAL = (DOCS / "adding-a-game.md").read_text(encoding="utf-8")
 EXAMPLE = DOCS / "examples" / "blind_mans_bluff.py"
+SPLIT = DOCS / "examples" / "hide_and_guess.py"
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)
 
 
@@ -69,6 +70,24 @@ def test_the_code_is_all_of_the_example() -> None:
     assert lines == expected
 
 
+def test_split_actions_are_quoted_from_their_example(folder: Path) -> None:
+    source = SPLIT.read_text(encoding="utf-8")
+    quoted = [text for kind, text in BLOCKS if kind == "py"]
+    assert len(quoted) == 4
+    assert all(text in source for text in quoted)
+    report = check_game(qdts.load_game(str(SPLIT)), interpreted=True)
+    assert (report.mode, report.skipped) == ("enumerated", {})
+    assert qdts.solve(qdts.load_game(str(SPLIT)), "lp").value == pytest.approx(-1 / 3)
+    leaky = "    if player == 0 and world[TURN] == 3:\n        world[PARTS + 2] = UNKNOWN\n"
+    assert source.count(leaky) == 1
+    (folder / SPLIT.name).write_text(source.replace(leaky, ""), encoding="utf-8")
+    registry._files.clear()
+    with pytest.raises(ConformanceError) as caught:
+        check_game(qdts.load_game(f"./{SPLIT.name}"))
+    (said,) = (text for kind, text in BLOCKS if kind == "text")
+    assert said.strip() == f"hide_and_guess breaks the law of midway: {caught.value.what}"
+
+
 def run(session: Session, capsys: pytest.CaptureFixture[str]) -> None:
     """Run a command of the tutorial, and compare what it prints; … stands for anything."""
     arguments = session.command.split()
@@ -105,7 +124,7 @@ def test_another_game_may_keep_the_laws_too(folder: Path) -> None:
 
 def test_commands_print_what_is_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plain = [session for session in SESSIONS if not session.change]
-    assert [session.command.split()[0] for session in plain] == ["check", "solve", "policy"]
+    assert [session.command.split()[0] for session in plain] == ["check", "walk", "solve", "policy"]
     for session in plain:
         run(session, capsys)
     assert (folder / "bluff.npz").exists()
@@ -116,13 +135,13 @@ def test_commands_print_what_is_shown(folder: Path, capsys: pytest.CaptureFixtur
     assert qdts.load_policy("bluff.npz", qdts.load_game(f"./{EXAMPLE.name}")).info["algorithm"] == "pcfr+"
 
 
-# The game once more, from its rules in words: for each card that a player may see, his plans are listed one by one.
+# The game once more, from its rules in words: for each card that a player may see, their plans are listed one by one.
 
 PRICE = 0.5
 Plan = tuple[bool, dict[int | None, tuple[bool, bool]]]
-"""Whether to glance, and for what he then knows of his own card the answers to two questions.
+"""Whether to glance, and for what they then know of their own card the answers to two questions.
 
-To player 0: does he open with a bet, and does he call? To player 1: does he bet after a pass, and does he call?
+To player 0: do they open with a bet, and do they call? To player 1: do they bet after a pass, and do they call?
 """
 
 
@@ -150,7 +169,7 @@ def payoff(cards: tuple[int, int], first: Plan, second: Plan) -> float:
 
 
 def value(ranks: int) -> float:
-    """Player 0 mixes his plans for each card that he sees; player 1 answers best for each that he sees.
+    """Player 0 mixes plans for each card that they see; player 1 has a best response for each that they see.
 
     max Σ_c v(c)  with  v(c) ≤ Σ_d P(c, d) x(d)ᵀ A(c, d) e_j  for all plans j of player 1, who sees c while 0 sees d
     """

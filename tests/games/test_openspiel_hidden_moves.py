@@ -73,13 +73,13 @@ def test_random_games_agree(spec: str, games: int) -> None:
 
 def late(game: Game, state: Any, rng: random.Random) -> tuple[Ints, Any]:
     """The first position of a random game with at most two empty cells, or the last one."""
-    stones = [i for i, name in enumerate(slots(game)) if name.startswith("stones")]
+    stones = [i for i, name in enumerate(components(game)) if name.startswith("stones")]
     played = list(playout(game, state, rng))
     full = (p for p in played if sum(int(p[0][i]).bit_count() for i in stones) >= game.num_actions - 2)
     return next(full, played[-1])
 
 
-def slots(game: Game) -> list[str]:
+def components(game: Game) -> list[str]:
     return [f.name for f in game.layout.fields for _ in range(f.length)]
 
 
@@ -111,8 +111,8 @@ def completions(game: Game, view: Ints) -> Iterator[Ints]:
 
 
 def reachable(game: Game, view: Ints, player: int) -> Iterator[Ints]:
-    """Every world with a view, found by trying all that the other might have done while its owner did what he did."""
-    names = np.array(slots(game))
+    """Every world with a view, found by trying all that the other might have done while its owner did what they did."""
+    names = np.array(components(game))
     stones, seen = np.flatnonzero((names == f"stones{player}") | (names == f"seen{player}"))
     own, others = names == f"tries{player}", names == f"tries{1 - player}"
     ahead = [game.initial()]

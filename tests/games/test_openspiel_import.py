@@ -177,7 +177,7 @@ def test_holes_stay_narrow() -> None:
     [
         ("openspiel:leduc_pokre", "unknown game of OpenSpiel 'leduc_pokre': did you mean leduc_poker"),
         ("openspiel:kuhn_poker(cards=3)", r"OpenSpiel can't load kuhn_poker\(cards=3\)"),
-        ("openspiel:liars_dice_ir(dice_sides=3)", r"forgets what he knew or did before \(imperfect recall\)"),
+        ("openspiel:liars_dice_ir(dice_sides=3)", r"forgets what they knew or did before \(imperfect recall\)"),
         ("openspiel:pig", "OpenSpiel provides no information state"),
         ("openspiel:negotiation", "it samples chance events and does not list them"),
         ("openspiel:mfg_crowd_modelling", "it is a mean-field game, expected players who move in turn"),

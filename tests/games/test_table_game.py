@@ -54,7 +54,7 @@ def path(found: list[Twin], n: int) -> list[int]:
 
 
 def own_past(found: list[Twin], n: int, player: int) -> list[tuple[str, int]]:
-    """What a player saw at his own turns before a history, and what he did there."""
+    """What a player saw at their own turns before a history, and what they did there."""
     line = path(found, n)
     return [
         (found[a].state.information_state_string(player), found[b].action)
@@ -64,7 +64,7 @@ def own_past(found: list[Twin], n: int, player: int) -> list[tuple[str, int]]:
 
 
 def told_apart(found: list[Twin], player: int, between: bool) -> list[str]:
-    """A history's class by what is in it; without what the player sees between his turns, or with that."""
+    """A history's class by what is in it; without what the player sees between their turns, or with that."""
     texts: list[str] = []
     for n, twin in enumerate(found):
         who = mover(twin.state)

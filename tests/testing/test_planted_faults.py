@@ -22,7 +22,7 @@ from qdts.testing import ConformanceError, Law, check_game, golden
 EVERYTHING, SAMPLES = 300_000, 2
 """Limits with which the suite looks at all positions, or only at random games."""
 KING = 3
-TOP = 7  # a slot more than Kuhn poker has
+TOP = 7  # a component more than Kuhn poker has
 
 kuhn_initial, kuhn_mover, kuhn_step = kuhn_poker.initial, kuhn_poker.mover, kuhn_poker.step
 kuhn_returns, kuhn_redact, kuhn_features = kuhn_poker.returns, kuhn_poker.redact, kuhn_poker.features
@@ -60,7 +60,7 @@ def legal_by_hidden_card(rules: Ints, world: Ints, actions: Ints) -> int:
 def test_legal_actions_that_depend_on_a_hidden_card(limit: int) -> None:
     law, text = broken(kuhn(legal=legal_by_hidden_card), limit)
     assert law == Law.VIEWS
-    assert "law of views: kuhn_poker: the legal actions of player 1 differ between his view and the world" in text
+    assert "law of views: kuhn_poker: the legal actions of player 1 differ between their view and the world" in text
     assert "turn=3 bettor=0 cards=K" in text
 
 
@@ -72,13 +72,13 @@ def initial_with_top(rules: Ints, world: Ints) -> None:
 
 @compiled
 def step_with_top(rules: Ints, world: Ints, action: int) -> None:
-    """Keeps the highest card in a slot that nobody hides."""
+    """Keeps the highest card in a component that nobody hides."""
     kuhn_step(rules, world, action)
     world[TOP] = max(world[CARDS], world[CARDS + 1])
 
 
 @both
-def test_a_hidden_card_that_leaks_through_another_slot(limit: int) -> None:
+def test_a_hidden_card_that_leaks_through_another_component(limit: int) -> None:
     game = kuhn(initial=initial_with_top, step=step_with_top)
     leaky = replace(game, layout=Layout((*game.layout.fields, Field("top"))))
     law, text = broken(leaky, limit)
@@ -103,7 +103,7 @@ def test_a_card_that_is_not_hidden_at_all() -> None:
 
 @compiled
 def redact_that_forgets(rules: Ints, world: Ints, player: int) -> None:
-    """After the first move nobody knows his own card."""
+    """After the first move nobody knows their own card."""
     kuhn_redact(rules, world, player)
     if world[TURN] > rules[PLAYERS]:
         world[CARDS + player] = UNKNOWN
@@ -204,7 +204,7 @@ def values_with_a_dead_end(rules: Ints, view: Ints, hole: int, values: Ints, wei
 def test_a_dead_end(limit: int) -> None:
     law, text = broken(kuhn(values=values_with_a_dead_end), limit)
     assert law == Law.COMPLETIONS
-    assert "dead end: hole 3 offers no value at turn=2 bettor=0 cards=K?" in text
+    assert "dead end: values offers nothing for cards[1] at turn=2 bettor=0 cards=K?" in text
 
 
 @compiled
@@ -232,7 +232,7 @@ def values_that_write(rules: Ints, view: Ints, hole: int, values: Ints, weights:
 def test_values_that_change_the_view(limit: int) -> None:
     law, text = broken(kuhn(values=values_that_write), limit)
     assert law == Law.COMPLETIONS
-    assert "asking what hole 3 may hold changes the view" in text
+    assert "reading what cards[1] may hold changes the view" in text
 
 
 @compiled
@@ -249,7 +249,7 @@ def no_hole(rules: Ints, view: Ints) -> int:
 def test_holes_that_never_end_or_are_left_open(limit: int) -> None:
     law, text = broken(kuhn(fill=fill_nothing), limit)
     assert law == Law.COMPLETIONS
-    assert "holes go on" in text
+    assert "there are holes after" in text
     law, text = broken(replace(kuhn(hole=no_hole), hidden=True), limit)
     assert law == Law.HIDDEN
 
@@ -344,7 +344,7 @@ def test_returns_out_of_bounds_or_not_zero_sum(limit: int) -> None:
 def test_a_game_that_is_deeper_than_it_says(limit: int) -> None:
     law, text = broken(replace(kuhn(), max_depth=4), limit)
     assert law == Law.BASICS
-    assert "the game goes on after max_depth=4 actions" in text
+    assert "the game continues after max_depth=4 actions" in text
 
 
 @compiled
@@ -418,7 +418,7 @@ def redact_step_by_step(rules: Ints, world: Ints, player: int) -> None:
     ("rule", "said"),
     [
         ({"mover": mover_unknown}, "the view of player 0 says that 1 moves"),
-        ({"redact": redact_that_changes}, "a slot is changed"),
+        ({"redact": redact_that_changes}, "a component is changed"),
         ({"redact": redact_step_by_step}, "redacting twice"),
     ],
 )
@@ -436,7 +436,7 @@ def test_a_game_that_hides_though_it_says_no(limit: int) -> None:
 
 
 @both
-def test_slots_out_of_bounds(limit: int) -> None:
+def test_components_out_of_bounds(limit: int) -> None:
     game = kuhn()
     turn, bettor, cards, bets = game.layout.fields
     short = replace(cards, symbols=("-", "J", "Q"))
@@ -461,20 +461,20 @@ def always_midway(rules: Ints, world: Ints) -> int:
 
 @compiled
 def redact_dice_only(rules: Ints, world: Ints, player: int) -> None:
-    """Hides the other's die of liar's dice with one die each, but not his quantity."""
+    """Hides the other's die of liar's dice with one die each, but not their quantity."""
     for p in range(2):
         if (p != player or world[0] == 0) and world[3 + p] != 0:
             world[3 + p] = UNKNOWN
 
 
 @both
-def test_actions_in_pieces(limit: int) -> None:
+def test_split_actions(limit: int) -> None:
     law, text = broken(kuhn(midway=always_midway), limit)
     assert law == Law.MIDWAY
-    assert "has begun an action, but" in text
+    assert "has begun a split action, but" in text
     law, text = broken(planted(load_game("liars_dice(dice_sides=3,split=true)"), redact=redact_dice_only), limit)
     assert law == Law.MIDWAY
-    assert "can tell this piece of an action" in text
+    assert "can tell this sub-action" in text
 
 
 def test_a_large_game_must_say_how_worlds_come_about() -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from qdts.cli.commands import bench, check, evaluate, games, match, nashconv, policy, search, solve, survey, train
+from qdts.cli.commands import bench, check, evaluate, games, match, nashconv, policy, search, solve, survey, train, walk
 from qdts.errors import InputError
 
 PACKAGE = Path(__file__).parents[1]
@@ -32,6 +32,7 @@ app = typer.Typer(
     "  qdts solve leduc_poker --out leduc.npz         solve a game, keep the strategy\n"
     "  qdts policy leduc.npz                          look at it again\n"
     "  qdts check ./my_game.py                        is a game of your own in order?\n"
+    "  qdts walk ./my_game.py                         step through it, with every player's view\n"
     "  qdts nashconv 'liars_dice(numdice=2)'          measure uniform play, or --policy FILE\n"
     "  qdts search leduc_poker --policy leduc.npz     one decision by search\n"
     "  qdts evaluate leduc_poker --policy leduc.npz   how well that search plays\n"
@@ -44,6 +45,7 @@ app.command(epilog=solve.EXAMPLES)(solve.solve)
 app.command(epilog=train.EXAMPLES)(train.train)
 app.command(epilog=policy.EXAMPLES)(policy.policy)
 app.command(epilog=check.EXAMPLES)(check.check)
+app.command(epilog=walk.EXAMPLES)(walk.walk)
 app.command(epilog=nashconv.EXAMPLES)(nashconv.nashconv)
 app.command(epilog=search.EXAMPLES)(search.search)
 app.command(epilog=evaluate.EXAMPLES)(evaluate.evaluate)

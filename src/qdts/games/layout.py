@@ -87,11 +87,9 @@ class Field:
 
     def value_name(self, value: int) -> str:
         """What a value is called where it is shown to people."""
-        if not self.names or value >= len(self.names):
-            return self._write_value(value)
-        if self.bits:
+        if self.names and self.bits:
             return "+".join(n for i, n in enumerate(self.names) if value >> i & 1) or "-"
-        return self.names[value]
+        return self.names[value] if value < len(self.names) else self._write_value(value)
 
     def place(self, index: int) -> str:
         """What a component of the field is called where it is shown to people."""

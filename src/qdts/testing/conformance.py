@@ -103,7 +103,7 @@ def check_game(
         >>> from qdts import load_game
         >>> report = check_game(load_game("kuhn_poker"))
         >>> report.mode, report.histories, report.views
-        ('enumerated', 58, 64)
+        ('enumerated', 58, 60)
     """
     plain = _interpreted(game, seed, begin) if interpreted else None
     begin(Law.BASICS)

@@ -1,11 +1,11 @@
-"""What a player can tell apart: classes of histories, from what he sees at each of them.
+"""What a player can tell apart: classes of histories, from what they see at each of them.
 
-    past(h)    what he did last before h and the class at which he did it, if anything
-    class(h)   the number of (past(h), whether it is his turn, what he sees at h), in the order of discovery;
-               of a finished game: of (class(parent of h), what he did there if it was his turn, what he sees at h)
+    past(h)    what they did last before h and the class at which they did it, if anything
+    class(h)   the number of (past(h), whether it is their turn, what they see at h), in the order of discovery;
+               of a finished game: of (class(parent of h), what they did there if it was their turn, what they see at h)
 
-So two histories of one class have the same own turns, seen alike and answered alike, behind them, and a player knows at
-the end what he knew just before it.
+So two histories of one class have the same own turns behind them, with the same views and actions, and a player
+knows at the end what they knew just before it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, kernel
 
 NONE = -1
-"""No class before the first, and no action of his own."""
+"""No class before the first, and no action of their own."""
 WAITS, MOVES, OVER = range(3)
 """What a player knows of whose turn it is."""
 
@@ -34,9 +34,9 @@ def same_key(key: Ints, one: int, other: int) -> bool:
 
 @kernel(int64[::1](int64[::1], int64[::1], int64[::1], int64[::1], int64))
 def tell_apart(parent: Ints, action: Ints, mover: Ints, seen: Ints, player: int) -> Ints:
-    """The player's class of every history, given by number what he sees there; parents come first."""
+    """The player's class of every history, given by number what they see there; parents come first."""
     histories = len(parent)
-    key = np.empty((histories, 4), np.int64)  # of each history: its past (class, action), turn, and what he sees
+    key = np.empty((histories, 4), np.int64)  # of each history: its past (class, action), turn, and what they see
     example, classes = np.empty(histories, np.int64), np.empty(histories, np.int64)
     size = 16
     while size < 2 * histories:
@@ -72,7 +72,7 @@ def tell_apart(parent: Ints, action: Ints, mover: Ints, seen: Ints, player: int)
 
 @kernel(boolean(int64[::1], int64[::1]))
 def tell_the_past(parent: Ints, classes: Ints) -> bool:
-    """Whether each class tells which other class came before it."""
+    """Whether each class determines which other class came before it."""
     previous = np.full(len(classes), NONE, np.int64)
     before = np.full(len(classes), NONE - 1, np.int64)  # of each class; below NONE: not met yet
     for h in range(len(classes)):

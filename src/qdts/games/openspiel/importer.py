@@ -1,15 +1,16 @@
 """Any OpenSpiel game whose tree can be enumerated, as a table: `openspiel:NAME(parameters)`.
 
-Simultaneous moves are taken in turns by OpenSpiel's own conversion. A player's view is what he did and knew at his own
-turns before, and OpenSpiel's information state of him now: in other words, histories are one class to a player if he
-had the same information states at his own turns, took the same actions there, and has the same information state now
-(and knows whether he is to move). Should the information states between his turns show what they later forget, they are
-left out, and he learns nothing before he moves again.
+OpenSpiel's own conversion puts simultaneous moves in turns. A player's view is what they did and knew at their own
+earlier turns, and their information state in OpenSpiel now. In other words, a player can't distinguish two histories
+if their information states at their own turns, their actions there, and their information state now are the same (they
+also know whether they are to move). Where information states between a player's turns show something that later ones
+forget, these are left out, and the player learns nothing before they move again.
 
-When the game is over a player knows what he knew before the last move, what he did if that was his, and his own return;
-what OpenSpiel would show him is not asked for. So he may see less than it would show, such as by which public move the
-other ended the game, and never what was hidden from him, such as the card of one who folded. Only a game that hides
-nothing, before its end and by OpenSpiel's own word, lies open at the end as well.
+When the game is over a player knows what they knew before the last move, what they did if that was theirs, and their
+own return; OpenSpiel's information states of finished games are not used. So a player may see less than OpenSpiel would
+show, such as the public move by which the other ended the game, and never sees what was hidden from them, such as the
+card of one who folded. Only a game with perfect information, before its end and by OpenSpiel's type of the game, shows
+everything at the end as well.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ NOTHING_SEEN = "nothing yet"
 LIMIT = 1_000_000
 """Histories above which an import is refused."""
 DECIMALS = 9
-"""Of returns that a player tells apart: what is nothing but rounding tells him nothing."""
+"""To which returns are rounded before a player distinguishes them."""
 
 THEIR_TERMINAL = -4
 """`pyspiel.PlayerId.TERMINAL`; chance has our own number there."""
@@ -98,7 +99,7 @@ class _Walk:
     """Every history of an OpenSpiel game, numbered as in a table: level by level.
 
     The walk itself goes depth first and keeps few states: where it keeps a whole level of them, each costs three times
-    as much. It writes histories down as it meets them, siblings together; `_replay` tells their places afterwards.
+    as much. It writes histories down as it meets them, siblings together; `_replay` finds their places afterwards.
     """
 
     def __init__(self, spec: str, theirs: Any, limit: int, report: Report | None) -> None:
@@ -158,7 +159,7 @@ class _Walk:
                     stack.append((met, who))
 
     def _pause(self, children: int, limit: int, report: Report | None) -> int:
-        """Tell how far it is, and up to where it may go on untold; no further than the limit."""
+        """Report how far it is; return the number of histories at which to report next, no more than the limit."""
         histories = len(self.mover)
         if histories + children > limit:
             raise InputError(
@@ -186,13 +187,13 @@ class _Walk:
         parent = np.r_[-1, np.repeat(np.arange(len(mover)), children)]
         first = np.where(children > 0, np.cumsum(children) - children + 1, -1)
         classes = np.stack([self._classes(parent, action, mover, s[level], p) for p, s in enumerate(seen)])
-        self.open = self._is_open(mover, classes)
-        if self.open:
+        self.perfect_information = self._has_perfect_information(mover, classes)
+        if self.perfect_information:
             classes[:] = np.arange(len(mover))
         return Table(parent, mover, first, children, action, probability[level], utility[level], classes)
 
     def _classes(self, parent: Ints, action: Ints, mover: Ints, seen: Ints, player: int) -> Ints:
-        """The player's class of each node; without what he sees between his turns, if he forgets that again."""
+        """The player's class of each node; without what they see between their turns, if later states forget it."""
         own = mover == player
         classes = tell_apart(parent, action, mover, seen, player)
         if not tell_the_past(parent, classes):
@@ -203,12 +204,12 @@ class _Walk:
         if len(forgotten):
             state = list(self.numbers)[forgotten[0]]
             raise InputError(
-                f"{self.spec} can't be imported: player {player} forgets what he knew or did before "
+                f"{self.spec} can't be imported: player {player} forgets what they knew or did before "
                 f"(imperfect recall) at '{' '.join(state.split())}'"
             )
         return classes
 
-    def _is_open(self, mover: Ints, classes: Ints) -> bool:
+    def _has_perfect_information(self, mover: Ints, classes: Ints) -> bool:
         """Whether the game hides nothing: OpenSpiel says so, and before the end everybody knows every history."""
         import pyspiel
 
@@ -216,12 +217,12 @@ class _Walk:
         return said and all(int(np.bincount(c[mover != TERMINAL]).max()) == 1 for c in classes)
 
     def title(self, player: int, number: int) -> str:
-        """What OpenSpiel shows a player at the first history of one of his classes; some words if that is nothing.
+        """What OpenSpiel shows a player at the first history of one of their classes; some words if that is empty.
 
-        When a game that hides something is over: what it showed him before, what he did, and his return.
+        When a game that hides something is over: what it showed them before, what they did, and their return.
         """
         table, node = self.table, int(self._first[player][number])
-        if self.open or table.mover[node] != TERMINAL:
+        if self.perfect_information or table.mover[node] != TERMINAL:
             return self._state(node).information_state_string(player) or NOTHING_SEEN
         before, paid = int(table.parent[node]), float(table.utility[node, player])
         did = [self.action_names[int(table.action[node])]] if table.mover[before] == player else []
@@ -264,7 +265,7 @@ class _Walk:
 
 
 def _why_stuck(state: Any, who: int) -> str:
-    """Why play can't go on from a state, which OpenSpiel's type of the game did not tell."""
+    """Why play is stuck at a state, where OpenSpiel's type of the game gave no sign of it."""
     if who == THEIR_TERMINAL:
         return "it is over before it begins"
     moves = f"after {len(state.history())} moves"

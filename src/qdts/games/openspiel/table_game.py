@@ -1,11 +1,11 @@
 """A game given as a table of all its histories, with the same rules for every such game.
 
-Each history is a numbered node. A player's view is a class of nodes that he can't tell apart. The world is the
-node's number in hexadecimal digits and, for each player, the number of his class. Where a class holds more
+Each history is a numbered node. A player's view is a class of nodes that they can't distinguish. The world is the
+node's number in hexadecimal digits and, for each player, the number of their class. Where a class holds more
 than one node, its owner sees neither the digits nor the others' classes; the holes are the digits, filled from the
 most significant on, so that a hole never has more than sixteen values however large the game is.
 
-    slot            holds
+    component       holds
     k < DIGITS      the node's number, digit by digit
     DIGITS + p      the class of player p; it follows from the node
 
@@ -65,7 +65,7 @@ class Table:
     utility: Reals
     """[N, P] returns of finished games, else 0"""
     classes: Ints
-    """[P, N] what each player can tell apart"""
+    """[P, N] the class of each node, to each player"""
 
     def path(self, node: int) -> list[int]:
         """The actions and outcomes from the start to a node."""
@@ -256,7 +256,7 @@ def values(rules: Ints, view: Ints, hole: int, values: Ints, weights: Reals) -> 
 
 @rule
 def fill(rules: Ints, view: Ints, hole: int, value: int) -> None:
-    """The last digit tells what the others see."""
+    """With the last digit the others' classes are known."""
     view[hole] = value
     if hole == rules[DIGITS] - 1:
         set_classes(rules, view, node_of(rules, view))

@@ -3,7 +3,7 @@
 Player 0 drops crosses and player 1 noughts, in turn, each to the lowest free cell of a column; the first to have
 four in a line, upright, level or slanting, wins. Nothing is hidden: a view is the position, however it came about.
 
-    slot            holds
+    component       holds
     p               the set of player p's cells: bit `rows * column + row` is the cell in a row from the bottom
     TURN            the player to move, 2 when the game is over
 """
@@ -23,7 +23,7 @@ from qdts.kernels import Ints, Reals, Reals32, kernel
 
 TURN = 2
 OVER = 2
-MOST_CELLS = 62  # that fit in a slot
+MOST_CELLS = 62  # that fit in a component
 
 # What `rules` holds: the board's size, how many make a line, the bottom row, and the cells from which a line
 # may go up and may go down.
@@ -98,7 +98,7 @@ def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
 
 @rule
 def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
-    """Three planes, the top row first: the player's own cells, the other's, and whether he moves first."""
+    """Three planes, the top row first: the player's own cells, the other's, and whether they move first."""
     rows, columns = rules[ROWS], rules[COLUMNS]
     own, other, cells = world[player], world[1 - player], rows * columns
     at = 0

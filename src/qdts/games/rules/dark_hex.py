@@ -2,12 +2,12 @@
 
 On a board of hexagons player 0 connects the first row with the last, player 1 the first column with the last, and
 nobody sees the other's stones. Who tries a cell that the other has taken learns just that; by the classical rules
-(`cdh`) he then tries another, by the abrupt ones (`adh`) his turn is lost. `hidden_moves` has the slots and the rules.
+(`cdh`) they then try another, by the abrupt ones (`adh`) their turn is lost. `hidden_moves` has the rules.
 
-What a player knows of the other's tries, beyond what he has met himself:
+What a player knows of the other's tries, beyond the stones that they met:
 
-    gameversion     obstype             he knows
-    cdh             reveal-nothing      how many there were in all, but not how many there were at his earlier turns
+    gameversion     obstype             they know
+    cdh             reveal-nothing      how many there were in all, but not how many there were at their earlier turns
     cdh             reveal-numturns     how many, and when; so also which of them failed, since those did not end a turn
     adh             either              how many, as turns alternate; not which of them failed
 

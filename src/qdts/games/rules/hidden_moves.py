@@ -1,32 +1,32 @@
 """What phantom tic-tac-toe and dark hex share: two players who don't see each other's stones.
 
 In turn they try cells of one board. A try at an empty cell sets a stone; a try at a cell where the other has a
-stone fails, and the player then knows of it. By the classical rules he tries again until he sets a stone, by the
-abrupt ones his turn is over. Nobody tries a cell twice. The first whose stones reach his goal (a line, or a
-path between his two edges) wins; a full board is a draw. That the game is over, and how, is announced.
+stone fails, and the player then knows of it. By the classical rules they try again until they set a stone, by
+the abrupt ones their turn is over. Nobody tries a cell twice. The first whose stones reach their goal (a line, or a
+path between their two edges) wins; a full board is a draw. That the game is over, and how, is announced.
 
-    slot            holds
+    component       holds
     STATUS          p where player p is to move, WON + p when p has won, DRAWN + p when p has filled the board
     and of each player, from `seat` on:
-    FAILED          the set of his tries, by number, that failed
-    STONES          the set of his cells
-    SEEN            the set of the cells that he has tried
-    TRIES + k       1 + the cell that he tried as his k-th, 0 before
+    FAILED          the set of their tries, by number, that failed
+    STONES          the set of their cells
+    SEEN            the set of the cells that they have tried
+    TRIES + k       1 + the cell that they tried as their k-th, 0 before
 
-The tries of both, in order, tell everything: who moved when, what failed, and where stones are. A player sees his own
-and STATUS. Of the other's he sees how many there are (`COUNTED`), and in classical games also which of them
+The tries of both, in order, determine everything: who moved when, what failed, and where stones are. A player sees
+their own and STATUS. Of the other's they see how many there are (`COUNTED`), and in classical games also which of them
 failed (`OUTCOMES`), or nothing at all; then the list of the other's tries is filled try by try, and by END.
 
 What can hide behind a view? Call what a player does until the other moves a *turn*. The turns of both alternate,
-so the owner's tries tell how many the other has had at any time. The other's tries are possible if
+so the owner's tries show how many the other has had at any time. The other's tries are possible if
 
     * each fails exactly if the owner has a stone there at that time,
-    * stones that the owner has met were set before he met them, and none is where the owner set his,
+    * stones that the owner has met were set before they met them, and none is where the owner set theirs,
     * the number of turns, tries and failures is what it must be,
-    * the other has reached his goal if he has won, by his very last stone, and else has not,
+    * the other has reached their goal if they have won, by their very last stone, and else has not,
     * the board is full if the game is drawn, and is not while it goes on.
 
-Stones that the owner has not met are of any number from `low` to `high`, on any cells that he has not tried. Of
+Stones that the owner has not met are of any number from `low` to `high`, on any cells that they have not tried. Of
 these only the *fewest* that reach the goal and the *most* that don't need to be known. For a larger set reaches the
 goal if a smaller one does; so if one set of e stones reaches it, and one of e - 1 stones does not, exchanging stone
 by stone leads from one to the other, past a set where the last stone decides.
@@ -49,7 +49,7 @@ from qdts.kernels import Ints, Reals, Reals32, kernel
 STATUS = 0
 WON, DRAWN = 2, 4
 FAILED, STONES, SEEN, TRIES = 0, 1, 2, 3
-MOST_CELLS = 60  # a set of cells is one slot
+MOST_CELLS = 60  # a set of cells is one component
 
 # What `rules` holds: the number of cells, three switches (see above), the number of lines, and what a goal is: the
 # lines; or, where there are none, the columns of the board, the edges where the paths of both players begin (the
@@ -61,7 +61,7 @@ WEST, EAST = FROM + 1, TO + 1
 
 @kernel()
 def seat(rules: Ints, player: int) -> int:
-    """Where a player's slots begin."""
+    """Where a player's components begin."""
     return 1 + player * (TRIES + rules[CELLS])
 
 
@@ -129,7 +129,7 @@ def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
 
 @kernel(inline=True)
 def has_won(rules: Ints, player: int, stones: int) -> bool:
-    """Whether a player has reached his goal."""
+    """Whether a player has reached their goal."""
     if rules[LINES] == 0:
         return has_path(rules, player, stones)
     won = False
@@ -152,7 +152,7 @@ def has_path(rules: Ints, player: int, stones: int) -> bool:
 
 @kernel()
 def fewest(rules: Ints, player: int, stones: int, empty: int) -> int:
-    """How many of some empty cells a player must add to his stones to reach his goal; too many if he can't."""
+    """How many of some empty cells a player must add to their stones to reach their goal; too many if they can't."""
     if rules[LINES] == 0:
         return fewest_to_path(rules, player, stones, empty)
     least = rules[CELLS] + 1
@@ -190,9 +190,9 @@ def beside(rules: Ints, cells: int) -> int:
 
 @kernel()
 def most(rules: Ints, player: int, stones: int, empty: int) -> int:
-    """How many of the empty cells a player can add to his stones without reaching his goal; -1 if he has.
+    """How many of the empty cells a player can add to their stones without reaching their goal; -1 if they have.
 
-    All other cells are his opponent's. Of two paths across a board of hexagons exactly one is there.
+    All other cells are their opponent's. Of two paths across a board of hexagons exactly one is there.
     """
     if rules[LINES] == 0:
         others = board(rules) & ~(stones | empty)
@@ -234,7 +234,7 @@ def hole(rules: Ints, view: Ints) -> int:
 
 @rule
 def values(rules: Ints, view: Ints, hole: int, values: Ints, weights: Reals) -> int:
-    """Every cell that the other may have tried next, and END where he may have tried no more; all alike."""
+    """Every cell that the other may have tried next, and END where they may have tried no more; all weigh the same."""
     other = 1 if hole >= seat(rules, 1) else 0
     own, tries = seat(rules, 1 - other), seat(rules, other) + TRIES
     k = hole - tries
@@ -285,7 +285,7 @@ def stones_set(rules: Ints, view: Ints, other: int, count: int) -> int:
 
 @kernel()
 def stones_after(rules: Ints, view: Ints, owner: int, turns: int) -> int:
-    """The owner's stones after so many of his turns. A turn ends with a stone; an abrupt one with any try."""
+    """The owner's stones after so many of their turns. A turn ends with a stone; an abrupt one with any try."""
     own = seat(rules, owner)
     stones, k = 0, 0
     while turns > 0 and k < rules[CELLS] and view[own + TRIES + k] != 0:
@@ -314,7 +314,7 @@ def outcome_fits(rules: Ints, view: Ints, other: int, k: int, fails: int) -> boo
 
 @kernel()
 def possible(rules: Ints, view: Ints, other: int, made: int, stones: int, seen: int) -> bool:
-    """Whether the other can have gone on, after the tries he has made, so that it came as the owner saw it."""
+    """Whether the other can have continued, after the tries that they have made, so that the view comes about."""
     ended = made if rules[ABRUPT] else size(stones)
     left = turns_of(rules, view, other) - ended
     owed = stones_owed(rules, view, other, stones, ended)
@@ -347,7 +347,7 @@ def stones_owed(rules: Ints, view: Ints, other: int, stones: int, ended: int) ->
 
 @kernel()
 def most_failures(rules: Ints, view: Ints, other: int, seen: int, turn: int) -> int:
-    """How many of his abrupt turns from this one on the other can fail in. What ends the game does not fail."""
+    """How many of their abrupt turns from this one on the other can fail in. What ends the game does not fail."""
     turns = turns_of(rules, view, other)
     if view[STATUS] >= WON and view[STATUS] % 2 == other:
         turns -= 1
@@ -360,7 +360,7 @@ def most_failures(rules: Ints, view: Ints, other: int, seen: int, turn: int) -> 
 
 @kernel()
 def failures_fit(rules: Ints, view: Ints, other: int, seen: int, made: int, left: int) -> bool:
-    """Whether the other can have failed as often as he must have, in classical turns, if his tries are counted."""
+    """Whether the other can have failed as often as they must have, in classical turns, if their tries are counted."""
     if not rules[COUNTED]:
         return True
     tries = seat(rules, other) + TRIES
@@ -423,9 +423,9 @@ def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
         start = seat(rules, player if p == 0 else 1 - player)
         for k in range(rules[CELLS]):
             at = one_hot(out, at, world[start + TRIES + k], rules[CELLS] + 1)
-        for slot in range(TRIES):
+        for part in range(TRIES):
             for k in range(rules[CELLS]):
-                out[at] = world[start + slot] >> k & 1 if world[start + slot] != UNKNOWN else 0
+                out[at] = world[start + part] >> k & 1 if world[start + part] != UNKNOWN else 0
                 at += 1
 
 
@@ -465,11 +465,11 @@ def build_game(
         return played
 
     def title(view: Ints) -> str:
-        def told(player: int) -> str:
+        def listed_tries(player: int) -> str:
             words = ["?" if c == UNKNOWN else names[c] for c in tries(view, player)]
             return " ".join(w + "!" * failed(view, player, k) for k, w in enumerate(words)) or "-"
 
-        return f"{told(0)} | {told(1)}"
+        return f"{listed_tries(0)} | {listed_tries(1)}"
 
     def fields(player: int) -> tuple[Field, ...]:
         places = tuple(f"try {k + 1} of player {player}" for k in range(cells))

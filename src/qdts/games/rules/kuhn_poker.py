@@ -4,7 +4,7 @@ There is one card more than there are players; each antes one chip and is dealt 
 or bets one chip; after the first bet each of the others has one more turn, to pass (fold) or bet (call). The
 highest card among those who bet takes the pot; if nobody bet, the highest card of all.
 
-    slot            holds
+    component       holds
     TURN            how many cards have been dealt and moves made
     BETTOR          1 + the number of the move that was the first bet, 0 before it
     CARDS + p       1 + player p's card, 0 before the deal; hidden from the others

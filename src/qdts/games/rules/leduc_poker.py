@@ -6,7 +6,7 @@ the others have, perhaps nothing), raise (by 2 chips in the first round, by 4 in
 raises a round) or, after a raise, fold. A round is over when all have answered the last raise. The pot goes
 to the last one left, or to the best hand: a pair with the shared card, then the higher rank; equals share.
 
-    slot            holds
+    component       holds
     ACTOR           0 when the game is over, 1 where chance deals, 2 + p where player p is to move
     PENDING         how many have yet to answer in this round
     LEVEL           how many raises this round has seen
@@ -15,7 +15,7 @@ to the last one left, or to the best hand: a pair with the shared card, then the
     bets + p        what player p did in the first round: two bits for each level, 1 + the action, 0 for none
     bets + n + p    the same in the second round
 
-A player acts at most once on each level, and always in the order of the seats: these records tell the whole
+A player acts at most once on each level, and always in the order of the seats: these records hold the whole
 sequence of bets.
 """
 
@@ -266,7 +266,7 @@ def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
 
 
 def raises_matched(record: int) -> int:
-    """How many of a round's raises a player paid for, his own included."""
+    """How many of a round's raises a player paid for, their own included."""
     matched = 0
     for level in range(LEVELS):
         move = record >> 2 * level & 3
@@ -286,7 +286,7 @@ def build(spec: str, players: int, action_mapping: bool, suit_isomorphism: bool,
     matched = map(raises_matched, range(len(RECORDS)))
 
     def betting(world: Ints, bets: int) -> list[int]:
-        """The actions of the round whose records start at a slot."""
+        """The actions of the round whose records start at a component."""
         made: list[int] = []
         seat = starting_player
         for level in range(LEVELS):
@@ -356,7 +356,7 @@ FAMILY = Family(
     parameters=(
         Parameter("players", 2, "how many play", low=2, high=10),
         Parameter("action_mapping", False, "allow every action everywhere; one that makes no sense is a call"),
-        Parameter("suit_isomorphism", False, "deal ranks, not cards: suits cannot be told apart"),
+        Parameter("suit_isomorphism", False, "deal ranks, not cards: suits are not distinguished"),
         Parameter("starting_player", 0, "who opens each round of bets", low=0, high=9),
     ),
     build=build,

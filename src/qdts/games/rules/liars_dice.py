@@ -1,21 +1,21 @@
-"""Liar's dice for two players, as OpenSpiel's `liars_dice`; also with bids in two pieces.
+"""Liar's dice for two players, as OpenSpiel's `liars_dice`; also with split bids.
 
-Each rolls his dice under a cup. In turn they bid a quantity and a face, each bid higher than the one before,
+Each player rolls dice under a cup. In turn they bid a quantity and a face, each bid higher than the one before,
 until one calls the other a liar. The bid holds if at least so many of all the dice show its face or the
 highest one, which is wild; then the bidder wins, else the caller. By the rule `reset-face` a higher quantity
 is always higher and the face breaks ties; by `reset-quantity` it is the other way round.
 
 With `split` a bid is two actions of the same player, the quantity and then the face. The other player sees
-that a bid is being made, but not the quantity until the bid is whole.
+that a bid is being made, but not the quantity until the bid is complete.
 
-    slot            holds
+    component       holds
     TURN            0 while dice are rolled, 1 + p where player p is to move, 3 + p when p has called "Liar"
     LAST            1 + the last bid, 0 before the first
     BIDS + w        the set of the bids 62 w .. 62 w + 61 that were made; bids rise, so the set is the sequence
     cups + k        the faces under the cups, first player 0's, each player's in rising order; 0: not yet rolled
-    quantity        (only with `split`) the quantity of a bid that is not yet whole, else 0
+    quantity        (only with `split`) the quantity of a bid that is not complete yet, else 0
 
-Nobody looks under his cup until all dice are rolled; then each sees his own dice.
+Nobody looks under their cup until all dice are rolled; then each sees their own dice.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from qdts.rng import one_of
 
 TURN, LAST, BIDS = 0, 1, 2
 ROLLING = 0
-WORD = 62  # bids in a slot
+WORD = 62  # bids in a component
 MOST_BIDS = 120
 
 # What `rules` holds: dice of one player and of both, sides, what one more of the quantity and of the face adds
-# to a bid's number, whether bids are split, the number of "Liar", the slots of the cups and of the quantity
+# to a bid's number, whether bids are split, the number of "Liar", the components of the cups and of the quantity
 # (where there is none, the end of the world), where the table of `sorted_mass` is, and, from BID on, the quantity
 # and the face of each bid.
 DICE, TOTAL, SIDES, PER_QUANTITY, PER_FACE, SPLIT, LIAR, CUPS, QUANTITY, MASS, BID = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
@@ -84,7 +84,7 @@ def pick(rules: Ints, world: Ints, bits: np.uint64) -> int:
 
 @kernel(inline=True)
 def choices(rules: Ints, world: Ints) -> tuple[int, int, int]:
-    """The lowest bid, or piece of one, that is legal, one more than the highest, and whether "Liar" is legal, too."""
+    """The lowest legal bid or sub-action, one more than the highest, and whether "Liar" is legal, too."""
     last = world[LAST]
     if not rules[SPLIT]:
         return last, rules[LIAR], last != 0
@@ -122,7 +122,7 @@ def chance(rules: Ints, world: Ints, outcomes: Ints, probabilities: Reals) -> in
 
 @rule
 def step(rules: Ints, world: Ints, action: int) -> None:
-    """Roll a die, call, or make a bid or a piece of one."""
+    """Roll a die, call, or make a bid or a sub-action of one."""
     quantity = rules[QUANTITY]
     if world[TURN] == ROLLING:
         roll(rules, world, action + 1)
@@ -162,7 +162,7 @@ def bid(world: Ints, number: int) -> None:
 
 @rule
 def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
-    """The bidder wins if his last bid holds, else the caller."""
+    """The bidder wins if their last bid holds, else the caller."""
     total, sides = rules[TOTAL], rules[SIDES]
     last = BID + 2 * (world[LAST] - 1)
     missing, face = rules[last], rules[last + 1]
@@ -252,15 +252,15 @@ def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
 
 
 def sorted_mass(greater: int, run: int, left: int) -> float:
-    """How likely dice in rising order go on with a face, up to a factor that all faces share.
+    """How likely dice in rising order continue with a face, up to a factor that all faces share.
 
     The face is then the last `run` dice, `left` dice follow, and `greater` faces are higher. n dice with counts
     c_f come in n! / Π c_f! orders, so summed over t, how many of those that follow show the face too:
 
         (run - 1)! Σ_t 1 / (run + t)! · greater^(left - t) / (left - t)!
     """
-    ways: int = sum(comb(run + left, run + t) * greater ** (left - t) for t in range(left + 1))
-    return ways * factorial(run - 1) / factorial(run + left)
+    orders: int = sum(comb(run + left, run + t) * greater ** (left - t) for t in range(left + 1))
+    return orders * factorial(run - 1) / factorial(run + left)
 
 
 def build(spec: str, players: int, numdice: int, dice_sides: int, bidding_rule: str, split: bool) -> Game:
@@ -289,8 +289,8 @@ def build(spec: str, players: int, numdice: int, dice_sides: int, bidding_rule: 
     numbers = [numdice, total, dice_sides, per_quantity, per_face, split, liar, cups, quantity, BID + 2 * bids]
     numbers += [number for b in range(bids) for number in unrank(b)]
     names = tuple("{}-{}".format(*unrank(b)) for b in range(bids))
-    pieces = [f"quantity {q}" for q in range(1, total + 1)] + [f"face {f}" for f in range(1, dice_sides + 1)]
-    actions = [*(pieces if split else names), "Liar"]
+    parts = [f"quantity {q}" for q in range(1, total + 1)] + [f"face {f}" for f in range(1, dice_sides + 1)]
+    actions = [*(parts if split else names), "Liar"]
 
     def made(world: Ints) -> list[int]:
         return [b for b in range(bids) if world[BIDS + b // WORD] >> b % WORD & 1]
@@ -366,7 +366,7 @@ FAMILY = Family(
             "what may start anew in a higher bid",
             choices=("reset-face", "reset-quantity"),
         ),
-        Parameter("split", False, "bid in two pieces, the quantity and then the face"),
+        Parameter("split", False, "split bids: first the quantity, then the face"),
     ),
     build=build,
     examples=(

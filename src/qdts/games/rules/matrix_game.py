@@ -3,8 +3,8 @@
 Player 0 picks a row, then player 1 a column without seeing the row; then both are shown. `payoffs` holds what
 player 0 gets, `column_payoffs` what player 1 gets; where that is left out, what the one wins the other loses.
 
-    slot            holds
-    ROW             1 + the row, 0 before; hidden from player 1 until he has chosen
+    component       holds
+    ROW             1 + the row, 0 before; hidden from player 1 until they have chosen
     COLUMN          1 + the column, 0 before
 """
 
@@ -73,7 +73,7 @@ def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
 
 @rule
 def redact(rules: Ints, world: Ints, player: int) -> None:
-    """Hide the row from player 1 until he has chosen."""
+    """Hide the row from player 1 until they have chosen."""
     if player == 1 and world[ROW] != 0 and world[COLUMN] == 0:
         world[ROW] = UNKNOWN
 

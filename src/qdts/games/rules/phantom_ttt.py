@@ -1,11 +1,11 @@
 """Phantom tic-tac-toe, as OpenSpiel's `phantom_ttt`.
 
 Tic-tac-toe in which nobody sees the other's marks. Who tries a cell that the other has taken learns just that; by the
-classical rules he then tries another, by the abrupt ones his turn is lost. `hidden_moves` has the slots and the rules.
+classical rules they then try another, by the abrupt ones their turn is lost. `hidden_moves` has the rules.
 
-What a player knows of the other's tries, beyond what he has met himself:
+What a player knows of the other's tries, beyond the stones that they met:
 
-    gameversion     obstype             he knows
+    gameversion     obstype             they know
     classical       reveal-nothing      nothing: not even how many there were
     classical       reveal-numturns     how many, and when; so also which of them failed, since those did not end a turn
     abrupt          either              how many, as turns alternate; not which of them failed

@@ -1,13 +1,13 @@
 """Pig for two and more players, as OpenSpiel's `pig`.
 
-In his turn a player rolls a die as often as he likes. A one ends his turn and he gets nothing for it; any other
-roll is added to the turn's total, which he gets when he stops. The first to have the winning score wins. One who
-would have it by stopping can't roll. In `piglet` any roll but a one counts one. After `horizon` actions of the
+In their turn a player rolls a die as often as they like. A one ends the turn, and they get nothing for it; any other
+roll is added to the turn's total, which they get when they stop. The first to have the winning score wins. A player
+who would have it by stopping can't roll. In `piglet` any roll but a one counts one. After `horizon` actions of the
 players without a winner the game is drawn. Nothing is hidden: a view is the position, which includes how many
 actions were made, since the horizon depends on it.
 
-    slot            holds
-    STAGE           2 p where player p is to move, 2 p + 1 where chance rolls for him, 2 n when the game is over
+    component       holds
+    STAGE           2 p where player p is to move, 2 p + 1 where chance rolls for them, 2 n when the game is over
     TOTAL           the turn's total
     MOVES           how many actions the players have made
     SCORES + p      player p's score
@@ -48,7 +48,7 @@ def mover(rules: Ints, world: Ints) -> int:
 
 @rule
 def legal(rules: Ints, world: Ints, actions: Ints) -> int:
-    """Roll or stop; who has won if he stops must."""
+    """Roll or stop; a player who wins by stopping must stop."""
     if world[SCORES + (world[STAGE] >> 1)] + world[TOTAL] >= rules[WIN]:
         actions[0] = STOP
         return 1
@@ -111,7 +111,7 @@ def chosen(rules: Ints, world: Ints, action: int) -> None:
 
 @kernel()
 def next_turn(rules: Ints, world: Ints) -> int:
-    """The stage at which the next player begins his turn."""
+    """The stage at which the next player begins their turn."""
     stage = (world[STAGE] | 1) + 1
     return stage if stage < 2 * rules[PLAYERS] else 0
 

@@ -3,7 +3,7 @@
 Player 0 sets crosses and player 1 noughts, in turn, on a board of three by three cells; the first to have
 three in a line wins. Nothing is hidden: a view is the position, however it came about.
 
-    slot            holds
+    component       holds
     p               the set of player p's cells: bit 3 row + column, the first row at the top
     TURN            the player to move, 2 when the game is over
 """
@@ -71,7 +71,7 @@ def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
 
 @rule
 def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
-    """Three planes: the player's own cells, the other's, and whether he moves first."""
+    """Three planes: the player's own cells, the other's, and whether they move first."""
     for k in range(CELLS):
         out[k] = world[player] >> k & 1
         out[CELLS + k] = world[1 - player] >> k & 1

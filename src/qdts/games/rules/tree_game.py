@@ -3,7 +3,7 @@
 `tree` is a nested list: a list is a node, whose parts are its children, and a number is a leaf. Player 0 moves
 at the root, player 1 a level below, and so on. Nothing is hidden.
 
-    slot            holds
+    component       holds
     NODE            the number of the node, counted level by level from the root, which is 0
 """
 

@@ -1,17 +1,17 @@
 """Goofspiel for two and more players, as OpenSpiel's `goofspiel` in turns (`turn_based_simultaneous_game`).
 
 Each has a hand of cards with the values 1 to `num_cards`. In every turn a point card is turned up and each bids a
-card of his hand, which is then gone. The highest bid takes the points; if several share it, nobody does. All bid at
+card of their hand, which is then gone. The highest bid takes the points; if several share it, nobody does. All bid at
 once: here in the order of the seats, and nobody sees a bid before all are made. The last turn leaves no choice
-and plays itself. With `imp_info` the bids stay hidden for good, and only who won each turn is told.
+and plays itself. With `imp_info` the bids stay hidden for good, and only the winner of each turn is announced.
 
-    slot            holds
+    component       holds
     ACTOR           0 when the game is over, 1 where a point card is turned up, 2 + p where player p bids
     DONE            how many turns are over
     POINTS + t      1 + the point card of turn t, 0 before it is turned up
     wins + t        2 + the player who won turn t, 1 if nobody did, 0 before it is over
     hands + p       (not with `imp_info`) the set of the cards that player p had when this turn began
-    bids + p        (not with `imp_info`) 1 + player p's bid in this turn, 0 before he bids
+    bids + p        (not with `imp_info`) 1 + player p's bid in this turn, 0 before they bid
     bids + n t + p  (only with `imp_info`) the same in turn t
 
 Without `imp_info` which bid was made when is forgotten, as in OpenSpiel: hands and winners say all that matters.
@@ -74,15 +74,15 @@ Best = tuple[int, ...]
 
 def past_bids(spent: list[set[int]], wins: list[int]) -> list[list[int]]:
     """Some bids, turn by turn, by which the players spent their cards and won what they did."""
-    for drawn in pairs(spent, wins.count(NOBODY)):
-        bids = dealt(spent, wins, drawn)
+    for ties in pairs(spent, wins.count(NOBODY)):
+        bids = dealt(spent, wins, ties)
         if [winner_of(turn) for turn in bids] == wins:
             return bids
     raise InputError(f"goofspiel: no bids lead to the winners {wins}")
 
 
 def pairs(spent: list[set[int]], count: int, highest: int = MOST_CARDS) -> Iterator[list[Best]]:
-    """Every choice of two equal bids for each of `count` drawn turns, from high to low."""
+    """Every choice of two equal bids for each of `count` tied turns, from high to low."""
     if count == 0:
         yield []
         return
@@ -93,12 +93,12 @@ def pairs(spent: list[set[int]], count: int, highest: int = MOST_CARDS) -> Itera
                 yield [(top, *pair), *later]
 
 
-def dealt(spent: list[set[int]], wins: list[int], drawn: list[Best]) -> list[list[int]]:
-    """Bids with given pairs in the drawn turns: each wins by his highest other cards, and loses by the lowest."""
+def dealt(spent: list[set[int]], wins: list[int], ties: list[Best]) -> list[list[int]]:
+    """Bids with given pairs in the tied turns: each wins by their highest other cards, and loses by the lowest."""
     players = range(len(spent))
-    free = [sorted(cards - {top for top, *pair in drawn if p in pair}) for p, cards in enumerate(spent)]
+    free = [sorted(cards - {top for top, *pair in ties if p in pair}) for p, cards in enumerate(spent)]
     winning = [[free[p].pop() for _ in range(wins.count(p + 2))] for p in players]
-    tied = iter(drawn)
+    tied = iter(ties)
     best: list[Best] = [next(tied) if w == NOBODY else (winning[w - 2].pop(), w - 2) for w in wins]
     bids: list[list[int]] = [[] for _ in wins]
     for turn in sorted(range(len(wins)), key=lambda t: best[t][0] + (wins[t] == NOBODY)):
@@ -108,7 +108,7 @@ def dealt(spent: list[set[int]], wins: list[int], drawn: list[Best]) -> list[lis
 
 
 def winner_of(bids: list[int]) -> int:
-    """Who wins a turn, as a slot says it."""
+    """Who wins a turn, as a component holds it."""
     best = max(bids)
     return NOBODY if bids.count(best) > 1 else bids.index(best) + 2
 
@@ -164,12 +164,12 @@ def build(
     places = tuple(f"{f'bid {t + 1}' if imp_info else 'bid'} of {seat}" for t in range(rows) for seat in seats)
 
     def title(view: Ints) -> str:
-        told = [
+        won = [
             f"for {view[POINTS + t]}: {('-', 'nobody', *seats)[view[wins + t]]}"
             for t in range(turns)
             if view[POINTS + t]
         ]
-        return ", ".join(told) or "to open"
+        return ", ".join(won) or "to open"
 
     return Game(
         name="goofspiel",
@@ -230,7 +230,7 @@ FAMILY = Family(
         Parameter("num_turns", -1, "how many turns are played; -1: one for each card", low=-1, high=MOST_CARDS),
         Parameter("points_order", "random", "how the point cards are turned up", choices=ORDERS),
         Parameter("returns_type", "win_loss", "what the points are worth in the end", choices=RETURNS),
-        Parameter("imp_info", False, "tell who won each turn, but never the bids"),
+        Parameter("imp_info", False, "announce who won each turn, but never the bids"),
         Parameter("egocentric", False, "OpenSpiel's; features are the same either way"),
     ),
     build=build,

@@ -1,9 +1,9 @@
 """What a player of goofspiel does not know: the bids of the others, and how they can be filled in.
 
 With `imp_info` the bids of a finished turn are constrained by its winner, and those of one player are distinct. A
-value is offered if the rest can be filled in, which is decided exactly. Holes in drawn turns come first, then the
+value is offered if the rest can be filled in, which is decided exactly. Holes in tied turns come first, then the
 winners' bids, then all others. A draw is two equal bids, at least as high as the rest; over these pairs there is a
-search. For given pairs, one who must win turns by unknown bids may as well do so by the highest of his free cards,
+search. For given pairs, one who must win turns by unknown bids may as well do so by the highest of their free cards,
 and lose the others by the lowest (else swap two of them), so that Hall's condition decides for each player alone.
 """
 
@@ -26,9 +26,9 @@ from qdts.games.sets import size
 from qdts.kernels import Ints, Reals, kernel
 
 Trial = tuple[int, int]
-"""A hole, and what a slot would hold if it were filled in."""
-Drawn = tuple[int, int, int]
-"""For each drawn turn that was looked at the highest bid and two players who make it: TOPS, ONES and OTHERS.
+"""A hole, and what the component would hold if it were filled in."""
+Ties = tuple[int, int, int]
+"""For each tied turn that was looked at the highest bid and two players who make it: TOPS, ONES and OTHERS.
 
 Each packs a number for every turn into one.
 """
@@ -46,7 +46,7 @@ def redact(rules: Ints, world: Ints, player: int) -> None:
 
 @rule
 def hole(rules: Ints, view: Ints) -> int:
-    """The first unknown bid of a drawn turn, then of the winner of a turn, then any."""
+    """The first unknown bid of a tied turn, then of the winner of a turn, then any."""
     if rules[HIDDEN]:
         n, bids = rules[PLAYERS], rules[BIDS]
         for i in range(bids, bids + view[DONE] * n):
@@ -84,34 +84,34 @@ def digit(packed: int, turn: int) -> int:
 
 @kernel()
 def possible(rules: Ints, view: Ints, trial: Trial) -> bool:
-    """Whether a view can be completed on trial: choose pairs for one drawn turn after another, and go back if stuck."""
-    drawn = (0, 0, 0)
-    turn = next_drawn(rules, view, -1, 1)
+    """Whether a view can be completed on trial: choose pairs for one tied turn after another, and go back if stuck."""
+    ties = (0, 0, 0)
+    turn = next_tied(rules, view, -1, 1)
     while turn >= 0:
         if turn < view[DONE]:
-            drawn = next_pair(rules, view, trial, turn, drawn)
-        elif all_fit(rules, view, trial, drawn):
+            ties = next_pair(rules, view, trial, turn, ties)
+        elif all_fit(rules, view, trial, ties):
             return True
-        ahead = turn < view[DONE] and digit(drawn[TOPS], turn) != 0
-        turn = next_drawn(rules, view, turn, 1 if ahead else -1)
+        ahead = turn < view[DONE] and digit(ties[TOPS], turn) != 0
+        turn = next_tied(rules, view, turn, 1 if ahead else -1)
     return False
 
 
 @kernel()
-def next_drawn(rules: Ints, view: Ints, turn: int, way: int) -> int:
-    """The next drawn turn after (1) or before (-1) a turn; DONE or -1 if there is none."""
-    turn += way
+def next_tied(rules: Ints, view: Ints, turn: int, step: int) -> int:
+    """The next tied turn after (1) or before (-1) a turn; DONE or -1 if there is none."""
+    turn += step
     while 0 <= turn < view[DONE] and view[rules[WINS] + turn] != NOBODY:
-        turn += way
+        turn += step
     return turn
 
 
 @kernel()
-def next_pair(rules: Ints, view: Ints, trial: Trial, turn: int, drawn: Drawn) -> Drawn:
-    """Choose, for a drawn turn, the next pair after the one that is chosen, or none if there is no more."""
+def next_pair(rules: Ints, view: Ints, trial: Trial, turn: int, ties: Ties) -> Ties:
+    """Choose, for a tied turn, the next pair after the one that is chosen, or none if there is no more."""
     at = DIGIT * turn
-    top, one, other = max(1, digit(drawn[TOPS], turn)), digit(drawn[ONES], turn), digit(drawn[OTHERS], turn)
-    others = drawn[TOPS] & ~(NINES << at), drawn[ONES] & ~(NINES << at), drawn[OTHERS] & ~(NINES << at)
+    top, one, other = max(1, digit(ties[TOPS], turn)), digit(ties[ONES], turn), digit(ties[OTHERS], turn)
+    others = ties[TOPS] & ~(NINES << at), ties[ONES] & ~(NINES << at), ties[OTHERS] & ~(NINES << at)
     while top <= rules[CARDS]:
         one += 1
         if one >= other:
@@ -126,76 +126,74 @@ def next_pair(rules: Ints, view: Ints, trial: Trial, turn: int, drawn: Drawn) ->
 @kernel()
 def bid_of(rules: Ints, view: Ints, trial: Trial, turn: int, player: int) -> int:
     """A player's bid in a turn on trial, or UNKNOWN."""
-    slot = rules[BIDS] + turn * rules[PLAYERS] + player
-    return trial[1] if slot == trial[0] else view[slot]
+    at = rules[BIDS] + turn * rules[PLAYERS] + player
+    return trial[1] if at == trial[0] else view[at]
 
 
 @kernel()
-def draws(rules: Ints, view: Ints, trial: Trial, turn: int, top: int, one: int, other: int, drawn: Drawn) -> bool:
+def draws(rules: Ints, view: Ints, trial: Trial, turn: int, top: int, one: int, other: int, ties: Ties) -> bool:
     """Whether two players may have made the highest bid of a turn."""
     for p in range(rules[PLAYERS]):
         made = bid_of(rules, view, trial, turn, p)
         if made > top:
             return False
         if p in (one, other):
-            free = free_cards(rules, view, trial, p, drawn)
+            free = free_cards(rules, view, trial, p, ties)
             if made != top and (made != UNKNOWN or not free >> top - 1 & 1):
                 return False
     return True
 
 
 @kernel()
-def free_cards(rules: Ints, view: Ints, trial: Trial, player: int, drawn: Drawn) -> int:
+def free_cards(rules: Ints, view: Ints, trial: Trial, player: int, ties: Ties) -> int:
     """The cards that a player has not bid, be it known or by the pairs that are chosen."""
     cards = (1 << rules[CARDS]) - 1
     for turn in range(view[DONE] + 1):
         if turn < rules[TURNS]:
             made = bid_of(rules, view, trial, turn, player)
-            if made == UNKNOWN and in_pair(turn, player, drawn):
-                made = digit(drawn[TOPS], turn)
+            if made == UNKNOWN and in_pair(turn, player, ties):
+                made = digit(ties[TOPS], turn)
             if made > 0:
                 cards &= ~(1 << made - 1)
     return cards
 
 
 @kernel()
-def in_pair(turn: int, player: int, drawn: Drawn) -> bool:
-    """Whether a player is one of the two that are chosen for a drawn turn."""
-    return digit(drawn[TOPS], turn) != 0 and (
-        digit(drawn[ONES], turn) == player or digit(drawn[OTHERS], turn) == player
-    )
+def in_pair(turn: int, player: int, ties: Ties) -> bool:
+    """Whether a player is one of the two that are chosen for a tied turn."""
+    return digit(ties[TOPS], turn) != 0 and (digit(ties[ONES], turn) == player or digit(ties[OTHERS], turn) == player)
 
 
 @kernel()
-def all_fit(rules: Ints, view: Ints, trial: Trial, drawn: Drawn) -> bool:
-    """Whether every player's free cards suffice, once pairs are chosen for all drawn turns."""
+def all_fit(rules: Ints, view: Ints, trial: Trial, ties: Ties) -> bool:
+    """Whether every player's free cards suffice, once pairs are chosen for all tied turns."""
     for p in range(rules[PLAYERS]):
-        free = free_cards(rules, view, trial, p, drawn)
+        free = free_cards(rules, view, trial, p, ties)
         for level in range(rules[CARDS] + 1):
             above, below = size(free >> level), size(free & (1 << level) - 1)
             for turn in range(view[DONE]):
-                need = needs(rules, view, trial, p, turn, level, drawn)
+                need = needs(rules, view, trial, p, turn, level, ties)
                 above -= need > 0
                 below -= need < 0
             for w in range(rules[PLAYERS]):
-                below -= low_wins(rules, view, trial, w, p, level, drawn)
+                below -= low_wins(rules, view, trial, w, p, level, ties)
             if above < 0 or below < 0:
                 return False
     return True
 
 
 @kernel()
-def needs(rules: Ints, view: Ints, trial: Trial, player: int, turn: int, level: int, drawn: Drawn) -> int:
+def needs(rules: Ints, view: Ints, trial: Trial, player: int, turn: int, level: int, ties: Ties) -> int:
     """Whether an unknown bid must be above a level (1), or at most the level (-1), or neither (0).
 
-    Turns that another wins by an unknown bid are left to `low_wins`. A known bid that contradicts the winner asks for
+    Turns that another wins by an unknown bid are left to `low_wins`. A known bid that contradicts the winner needs
     what nobody has: it is above the highest level.
     """
     winner = view[rules[WINS] + turn]
     made = bid_of(rules, view, trial, turn, player)
     if winner == NOBODY:
-        paired = in_pair(turn, player, drawn)
-        return -1 if made == UNKNOWN and not paired and digit(drawn[TOPS], turn) <= level else 0
+        paired = in_pair(turn, player, ties)
+        return -1 if made == UNKNOWN and not paired and digit(ties[TOPS], turn) <= level else 0
     if winner == player + 2:
         return 1 if made == UNKNOWN and highest_of_others(rules, view, trial, turn, player) >= level else 0
     best = bid_of(rules, view, trial, turn, winner - 2)
@@ -217,10 +215,10 @@ def highest_of_others(rules: Ints, view: Ints, trial: Trial, turn: int, player: 
 
 
 @kernel()
-def low_wins(rules: Ints, view: Ints, trial: Trial, winner: int, loser: int, level: int, drawn: Drawn) -> int:
+def low_wins(rules: Ints, view: Ints, trial: Trial, winner: int, loser: int, level: int, ties: Ties) -> int:
     """How many turns one wins by an unknown bid that, at best, forces another's unknown bid to at most a level.
 
-    Winners' bids are filled in first, so the other's bids in these turns are all unknown, or in his own view all known.
+    Winners' bids are filled in first, so the other's bids in these turns are all unknown, or all known to themselves.
     """
     unknown = 0
     for turn in range(view[DONE]):
@@ -228,5 +226,5 @@ def low_wins(rules: Ints, view: Ints, trial: Trial, winner: int, loser: int, lev
             unknown += bid_of(rules, view, trial, turn, loser) == UNKNOWN
     if unknown == 0 or winner == loser:
         return 0
-    free = free_cards(rules, view, trial, winner, drawn)
+    free = free_cards(rules, view, trial, winner, ties)
     return max(0, unknown - size(free >> level + 1))

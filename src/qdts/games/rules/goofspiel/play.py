@@ -1,4 +1,4 @@
-"""How goofspiel is played: the slots of a world (`goofspiel.py` says what they hold), and the rules on full worlds."""
+"""How goofspiel is played: the components of a world (`family` says what they hold), and the rules on full worlds."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def chance(rules: Ints, world: Ints, outcomes: Ints, probabilities: Reals) -> in
 
 @kernel()
 def this_turn(rules: Ints, world: Ints) -> int:
-    """The slot of player 0's bid in this turn."""
+    """The component of player 0's bid in this turn."""
     return rules[BIDS] + (world[DONE] * rules[PLAYERS] if rules[HIDDEN] else 0)
 
 

@@ -1,23 +1,23 @@
 """Hearts for four players, as OpenSpiel's `hearts`: one deal, with or without passing.
 
-Chance draws a direction, deals 13 cards to each, and, unless the direction is "no pass", each passes three cards to the
+Chance picks a direction, deals 13 cards to each, and, unless the direction is "no pass", each passes three cards to the
 left, across or to the right. Who holds the two of clubs leads; all must follow suit; the highest card of the suit that
 was led takes the trick and leads to the next. Every heart that one takes costs a point, and the queen of spades 13. Who
-takes them all gets rid of them, and each other player has 26 instead. A player's return is 26 less his points.
+takes them all gets rid of them, and each other player has 26 instead. A player's return is 26 less their points.
 
-    slot            holds
+    component       holds
     ACTOR           0 when the game is over, 1 where chance draws or deals, 2 + p where player p passes or plays
-    DIRECTION       1 + by how many seats cards are passed, 0 before it is drawn
+    DIRECTION       1 + by how many seats cards are passed, 0 before chance decides
     DEALT, PASSED, PLAYED
                     how many cards were dealt, passed and played
-    HANDS + p       the set of the cards that player p holds; it follows from the slots below, and is hidden with them
-    HELD + c        0 before card c is dealt, 1 + p if it was dealt to player p, 5 + p if he then passed it
+    HANDS + p       the set of the cards that player p holds; it follows from the rest, and is hidden with it
+    HELD + c        0 before card c is dealt, 1 + p if it was dealt to player p, 5 + p if they then passed it
     BY + c          1 + the player who played card c, 0 before
     ORDER + k       1 + the card that was played as number k, 0 before
 
-Nobody looks at his cards until all are dealt, and nobody gets cards until all are passed; a pass is an action in
-three pieces. Which of his cards another was dealt, and which he got from a third, is hidden even after he played
-them, since it is in his view. In which order cards were dealt or passed is forgotten.
+Nobody looks at their cards until all are dealt, and nobody gets cards until all are passed; a pass is a split action
+of three cards. Which of their cards another player was dealt, and which they got from a third, is hidden even after
+they played them, since it is in their view. In which order cards were dealt or passed is forgotten.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import numpy as np
 from qdts.games.defaults import one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
-from qdts.games.interface import UNKNOWN, compile_rules, rule
+from qdts.games.interface import compile_rules, rule
 from qdts.games.layout import Field, Layout
 from qdts.games.rules.hearts import holes, play
 from qdts.games.rules.hearts.play import (
@@ -100,13 +100,13 @@ def build(
     def replay(world: Ints) -> list[int]:
         held = [int(v) for v in world[HELD:BY]]
         hands = [[c for c in range(CARDS) if held[c] in (1 + p, 5 + p)] for p in range(PLAYERS)]
-        drawn = [int(world[DIRECTION]) - 1] if world[DIRECTION] else []
+        direction = [int(world[DIRECTION]) - 1] if world[DIRECTION] else []
         dealt = [hands[k % PLAYERS][k // PLAYERS] for k in range(int(world[DEALT]))]
         passed = [c for p in range(PLAYERS) for c in range(CARDS) if held[c] == 5 + p]
-        return drawn + dealt + passed + [int(v) - 1 for v in world[ORDER : ORDER + world[PLAYED]]]
+        return direction + dealt + passed + [int(v) - 1 for v in world[ORDER : ORDER + world[PLAYED]]]
 
     def title(view: Ints) -> str:
-        own = next((int(h) for h in view[HANDS : HANDS + PLAYERS] if h != UNKNOWN), 0)
+        own = int(view[HANDS + view[ACTOR] - 2])  # of whoever moves, whose view it is
         hand = " ".join(name for card, name in enumerate(NAMES) if own >> card & 1) or "-"
         done = int(view[PLAYED])
         trick = " ".join(NAMES[int(card) - 1] for card in view[ORDER + done - done % PLAYERS : ORDER + done])
@@ -129,7 +129,7 @@ def build(
                 Field("dealt", tuple(map(str, range(CARDS + 1)))),
                 Field("passed", tuple(map(str, range(ALL_PASSED + 1)))),
                 Field("played", tuple(map(str, range(CARDS + 1)))),
-                Field("hands", NAMES, length=PLAYERS, bits=True),
+                Field("hands", NAMES, length=PLAYERS, bits=True, places=tuple(f"hand of {seat}" for seat in SEATS)),
                 Field("held", tuple("-NESWnesw"), length=CARDS, row=SUITS, names=HOLDERS, places=DEALT_TO),
                 Field("by", tuple("-NESW"), length=CARDS, row=SUITS, names=("not played", *SEATS), places=PLAYED_BY),
                 Field("order", ("-", *NAMES), length=CARDS),

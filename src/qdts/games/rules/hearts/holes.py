@@ -1,9 +1,9 @@
 """What a player does not know of a deal of hearts, and how it can be filled in.
 
-A card that was played shows what its player does not hold: a suit that he did not follow, and more where he plays
-or leads points before their time. So each unknown card has a set of possible holders, and each holder room for so
+A card that was played shows what its player does not hold: a suit that they did not follow, and more where they
+play or lead points before their time. So each unknown card has a set of possible holders, and each holder room for so
 many; whether all find a place is decided by Hall's condition on the 15 sets of holders. A holder's cards divide
-freely into those that he was dealt and the three that he got.
+freely into those that they were dealt and the three that they got.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ BITS = 6  # for each of several numbers up to 52 that are packed into one
 
 @rule
 def redact(rules: Ints, world: Ints, player: int) -> None:
-    """Hide the deal while it goes on, then what the others were dealt and passed, as far as one can't know."""
+    """Hide the deal while cards are dealt, then what the others were dealt and passed and play has not shown."""
     dealing, hidden = world[DEALT] < CARDS, False
     for card in range(CARDS):
         if not (world[DEALT] == 0 if dealing else knows(world, card, player)):
@@ -72,7 +72,7 @@ def hole(rules: Ints, view: Ints) -> int:
 
 @kernel()
 def next_hole(view: Ints) -> int:
-    """The slot of the first unknown card, or NO_HOLE."""
+    """The component of the first unknown card, or NO_HOLE."""
     for i in range(HELD, HELD + CARDS):
         if view[i] == UNKNOWN:
             return i
@@ -124,7 +124,7 @@ def group(view: Ints, code: int) -> int:
 
 
 Limits = tuple[int, int, int, int]
-"""For each player the set of cards that, as play has shown, he does not hold."""
+"""For each player the set of cards that, as play has shown, they do not hold."""
 
 
 @kernel()
@@ -213,7 +213,7 @@ def placeable(possible: int, player: int, tight: int) -> bool:
 
 @rule
 def fill(rules: Ints, view: Ints, hole: int, value: int) -> None:
-    """The last card tells what all hold."""
+    """With the last card all hands are known."""
     view[hole] = value
     if next_hole(view) == NO_HOLE:
         take_up(view)

@@ -1,4 +1,4 @@
-"""How hearts is played: the slots of a world (`hearts.py` says what they hold), and the rules on full worlds."""
+"""How hearts is played: the components of a world (`family` says what they hold), and the rules on full worlds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PASSING, CLEAN_FIRST, ANY_CLUB, JACK, AVOID, MUST_BREAK, QUEEN_BREAKS, SPARE_QUE
 
 @rule
 def initial(rules: Ints, world: Ints) -> None:
-    """Nothing is drawn or dealt."""
+    """Nothing has been decided or dealt."""
     for i in range(SIZE):
         world[i] = 0
     world[ACTOR] = 1
@@ -50,7 +50,7 @@ def passing(world: Ints) -> bool:
 
 @kernel()
 def holder(world: Ints, code: int) -> int:
-    """Who has, or had before he played it, a card with a code in HELD; -1 for nobody, or while it is being passed."""
+    """Who has, or had before they played it, a card with a code in HELD; -1 for nobody, or while it is being passed."""
     if code <= PLAYERS:
         return code - 1
     return -1 if passing(world) else (code - PLAYERS - 2 + world[DIRECTION]) & TRICK
@@ -199,7 +199,7 @@ def leader(world: Ints) -> int:
 
 @kernel()
 def play(world: Ints, card: int) -> None:
-    """Play a card; the next player goes on, or the one who takes the trick."""
+    """Play a card; the next player follows, or the one who takes the trick leads."""
     k = world[PLAYED]
     player = world[ACTOR] - 2
     world[ORDER + k] = card + 1
