@@ -29,7 +29,7 @@ from qdts.search.evaluation.evaluator import Evaluator
 from qdts.search.options.options import Options
 from qdts.solving import load_policy, nash_conv, solve
 from qdts.solving.solver import Point
-from qdts.solving.tree import Progress
+from qdts.solving.tree.enumeration import Progress
 
 Output = pytest.CaptureFixture[str]
 

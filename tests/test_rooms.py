@@ -14,6 +14,11 @@ PACKAGE = Path(qdts.__file__).parent
 ORDER = [
     {"errors", "files", "hashing", "interrupt", "kernels", "plotting", "pointers", "rng"},  # the foundation
     {"games"},
+    {"solving/tree"},
+    {"solving/policy"},
+    {"solving/exact"},
+    {"solving/sequence", "solving/perfect", "solving/sweep"},
+    {"solving/regret"},
     {"solving"},
     {"search/options"},
     {"search/decision", "search/roots", "search/seeds"},

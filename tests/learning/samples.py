@@ -12,7 +12,8 @@ from qdts.kernels import Ints, Reals
 from qdts.learning.record import Record
 from qdts.learning.selfplay import Decide, Decisions, play_games
 from qdts.search.seeds import view_seed
-from qdts.solving.policy import Policy, game_tree
+from qdts.solving.policy.table import Policy
+from qdts.solving.tree.recent import game_tree
 
 SPECS = [
     "kuhn_poker",

@@ -19,8 +19,9 @@ from qdts.learning.record import NO_SEARCH
 from qdts.learning.sampling import P, sample_moves
 from qdts.learning.selfplay import Decide, play_games
 from qdts.search.evaluation.evaluator import NOTHING, SAMPLE
-from qdts.solving.belief import belief
-from qdts.solving.policy import Policy, game_tree, policy_on
+from qdts.solving.exact.belief import belief
+from qdts.solving.policy.table import Policy, policy_on
+from qdts.solving.tree.recent import game_tree
 
 HIDDEN = [spec for spec in SPECS if load_game(spec).hidden]
 

@@ -11,9 +11,11 @@ from qdts.kernels import Ints, Reals
 from qdts.search.evaluation.builtin import Table
 from qdts.search.options.options import Options, named
 from qdts.search.run import run_searches
-from qdts.solving.belief import belief
-from qdts.solving.policy import Policy, game_tree
-from qdts.solving.values import expected_values, merged_values
+from qdts.solving.exact.belief import belief
+from qdts.solving.exact.values import merged_values
+from qdts.solving.measure import expected_values
+from qdts.solving.policy.table import Policy
+from qdts.solving.tree.recent import game_tree
 from search.test_table import places, policy_for
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from naive import Strategy
 from qdts import Game, InputError, load_game
 from qdts.games import defaults, kuhn_poker
 from qdts.games.interface import CHANCE, compile_rules, rule
@@ -19,10 +18,11 @@ from qdts.search.decision.result import Result
 from qdts.search.evaluation.rollouts import rollout_table
 from qdts.search.options.compatibility import options_for
 from qdts.search.options.options import Options, named
-from qdts.solving.policy import Policy
+from qdts.solving.policy.table import Policy
 from search.bandit_twin import BanditTwin
 from search.naive_beliefs import listed_worlds
 from search.test_table import policy_for
+from solving.naive import Strategy
 
 TWINS = [
     # game, seeds, visits

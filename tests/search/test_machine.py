@@ -18,7 +18,8 @@ from qdts.search.forest.layout import DEEPEST, EVALUATIONS, NODES, NONE, ROOT, T
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.options import Options, named
 from qdts.search.options.variants import Ball, Form, LuckBase, LuckChild
-from qdts.solving.policy import game_tree, policy_on
+from qdts.solving.policy.table import policy_on
+from qdts.solving.tree.recent import game_tree
 from search.naive_evaluators import Drawing, Hashed
 from search.naive_tree import Node
 from search.twin import Twin

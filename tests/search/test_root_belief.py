@@ -16,7 +16,7 @@ from qdts.search.evaluation.evaluator import SAMPLE, Evaluator
 from qdts.search.forest.layout import NODES, ROOT
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.options import Options, named
-from qdts.solving.policy import uniform_policy
+from qdts.solving.uniform import uniform_policy
 from search.naive_beliefs import all_completions
 from search.naive_evaluators import Hashed
 from search.test_machine import both, first_view

@@ -17,7 +17,7 @@ from qdts.search.forest.layout import EDGES, FIELDS, NODES, ROOT, VISITS
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.options import Options, named
 from qdts.search.run import run_searches
-from qdts.solving.policy import uniform_policy
+from qdts.solving.uniform import uniform_policy
 from search.naive_evaluators import Hashed
 from search.test_machine import first_view
 

@@ -9,7 +9,7 @@ from qdts import load_game
 from qdts.search.evaluation.builtin import Table
 from qdts.search.options.options import Options, named
 from qdts.search.run import run_in_stages, run_searches
-from qdts.solving.policy import uniform_policy
+from qdts.solving.uniform import uniform_policy
 from search.test_machine import first_view
 
 

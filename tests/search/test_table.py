@@ -18,9 +18,10 @@ from qdts.kernels import Ints, Reals
 from qdts.rng import seeded
 from qdts.search.evaluation.builtin import Table
 from qdts.search.evaluation.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, Evaluation, Query
-from qdts.solving.belief import belief, node_value, tree_worlds
-from qdts.solving.policy import Policy, game_tree, policy_on
-from qdts.solving.values import merged_values
+from qdts.solving.exact.belief import belief, node_value, tree_worlds
+from qdts.solving.exact.values import merged_values
+from qdts.solving.policy.table import Policy, policy_on
+from qdts.solving.tree.recent import game_tree
 from search.naive_evaluators import Exact, mixed_strategy
 
 GAMES = {

@@ -10,7 +10,6 @@ import pytest
 from numba import float64
 from scipy.optimize import linprog
 
-from naive import expected_return
 from qdts import load_game
 from qdts.games import Game
 from qdts.games.interface import CHANCE as CHANCE_MOVES
@@ -34,6 +33,7 @@ from search.naive_formulas import Values, lowest, mirror_step, sticky
 from search.naive_tree import Node
 from search.stream import number
 from search.twin import NOBODY, Twin
+from solving.naive import expected_return
 
 GAMES = [
     "kuhn_poker(players=3)",

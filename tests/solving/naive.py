@@ -68,23 +68,23 @@ def best_response_value(game: Game, strategy: Strategy, player: int) -> float:
 
 
 def response_by_views(game: Game, strategy: Strategy, player: int) -> tuple[float, float]:
-    """The value of a player's best response and of his own strategy, by recursion from view to view of his."""
+    """The value of a player's best response and of their own strategy, by recursion from view to view."""
 
-    def reach(world: Ints, weight: float, found: dict[bytes, list[tuple[Ints, float]]]) -> float:
-        """Sort what comes before his next turn by his view of it; return the weighted returns of finished games."""
+    def reach(world: Ints, weight: float, groups: dict[bytes, list[tuple[Ints, float]]]) -> float:
+        """Group the worlds at the player's next turn by view; return the weighted returns of finished games."""
         mover = game.mover(world)
         if mover == TERMINAL:
             return weight * float(game.returns(world)[player])
         if mover == player:
-            found.setdefault(game.view(world, player).tobytes(), []).append((world, weight))
+            groups.setdefault(game.view(world, player).tobytes(), []).append((world, weight))
             return 0.0
         steps = [(game.step(world, a), weight * p) for a, p in branches(game, world, strategy) if p > 0]
-        return sum(reach(after, w, found) for after, w in steps)
+        return sum(reach(after, w, groups) for after, w in steps)
 
-    def value(begun: list[tuple[Ints, float]]) -> tuple[float, float]:
-        found: dict[bytes, list[tuple[Ints, float]]] = {}
-        best = mean = sum(reach(world, weight, found) for world, weight in begun)
-        for group in found.values():
+    def value(worlds: list[tuple[Ints, float]]) -> tuple[float, float]:
+        groups: dict[bytes, list[tuple[Ints, float]]] = {}
+        best = mean = sum(reach(world, weight, groups) for world, weight in worlds)
+        for group in groups.values():
             world = group[0][0]
             after = {a: value([(game.step(w, a), r) for w, r in group]) for a in game.legal(world)}
             best += max(b for b, _ in after.values())

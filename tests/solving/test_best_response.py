@@ -7,14 +7,14 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms import exploitability
 
-import naive
 from qdts import best_response, expected_values, load_game, nash_conv, uniform_policy
-from qdts.solving.best_response import gains
-from qdts.solving.openspiel import to_openspiel
-from qdts.solving.policy import game_tree
-from qdts.solving.sequence_form import sequence_form
+from qdts.solving.exact.best_response import gains
+from qdts.solving.policy.openspiel import to_openspiel
+from qdts.solving.sequence.form import sequence_form
 from qdts.solving.solver import solve
-from test_values import random_policy
+from qdts.solving.tree.recent import game_tree
+from solving import naive
+from solving.policies import random_policy
 
 
 @pytest.mark.parametrize(

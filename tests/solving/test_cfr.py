@@ -11,17 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive
 from qdts import InputError, load_game, solve
 from qdts.kernels import Ints, Reals
-from qdts.solving import lp
-from qdts.solving.cfr import SequenceSolver
-from qdts.solving.openspiel import from_openspiel
-from qdts.solving.policy import game_tree
-from qdts.solving.regret import SCHEDULES, schedule_table
-from qdts.solving.sequence_form import sequence_form
-from qdts.solving.solver import Point, measure
-from qdts.solving.sweeps import SweepSolver
+from qdts.solving.measure import tree_nash_conv
+from qdts.solving.policy.openspiel import from_openspiel
+from qdts.solving.regret.history_cfr import HistorySolver
+from qdts.solving.regret.schedules import SCHEDULES, schedule_table
+from qdts.solving.regret.sequence_cfr import SequenceSolver
+from qdts.solving.sequence import lp
+from qdts.solving.sequence.form import sequence_form
+from qdts.solving.solver import Point
+from qdts.solving.tree.recent import game_tree
+from solving import naive
 
 TWO_PLAYER = [
     "kuhn_poker",
@@ -37,7 +38,7 @@ TWO_PLAYER = [
 def test_sequence_form_equals_sweeps(spec: str, algorithm: str) -> None:
     tree = game_tree(load_game(spec))
     fast = SequenceSolver(sequence_form(tree), SCHEDULES[algorithm])
-    slow = SweepSolver(tree, SCHEDULES[algorithm])
+    slow = HistorySolver(tree, SCHEDULES[algorithm])
     for _ in range(3):
         fast.run(7)
         slow.run(7)
@@ -52,7 +53,7 @@ def test_sweeps_equal_plain_recursion(spec: str, plus: bool) -> None:
     tree = game_tree(game)
     twin = naive.NaiveCFR(game, plus=plus)
     twin.run(5)
-    solver = SweepSolver(tree, SCHEDULES["cfr+" if plus else "cfr"])
+    solver = HistorySolver(tree, SCHEDULES["cfr+" if plus else "cfr"])
     solver.run(5)
     average, sets = solver.average(), tree.infosets
     for i, view in enumerate(sets.views):
@@ -91,7 +92,7 @@ def test_known_values(spec: str, value: float, digits: float) -> None:
     tree = game_tree(game)
     probability, exact = lp.equilibrium(sequence_form(tree))
     assert exact == pytest.approx(value, abs=digits)
-    assert measure(tree, probability) < 1e-6
+    assert tree_nash_conv(tree, probability) < 1e-6
     solved = solve(game, "dcfr", 20_000, tolerance=5e-5)
     assert solved.nash_conv <= 5e-5
     assert solved.value == pytest.approx(exact, abs=5e-5)
@@ -167,7 +168,7 @@ def test_random_matrix_games(payoffs: list[list[int]]) -> None:
     game = load_game("matrix_game", payoffs=payoffs)
     tree = game_tree(game)
     probability, value = lp.equilibrium(sequence_form(tree))
-    assert measure(tree, probability) < 1e-7
+    assert tree_nash_conv(tree, probability) < 1e-7
     assert np.min(payoffs) - 1e-9 <= value <= np.max(payoffs) + 1e-9
     assert solve(game, "pcfr+", 2000, tolerance=0.05).value == pytest.approx(value, abs=0.06)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdts import InputError, load_game, nash_conv, solve
-from qdts.solving.minmax import alpha_beta, min_max
+from qdts.solving.perfect.minmax import alpha_beta, min_max
 
 Tree = Any  # a number, or a list of trees
 

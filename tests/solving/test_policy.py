@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from open_spiel.python.policy import TabularPolicy
 
 from qdts import InputError, Policy, load_game, load_policy, nash_conv, save_policy, solve, uniform_policy
-from qdts.solving.openspiel import from_openspiel, to_openspiel
-from qdts.solving.policy import aligned, game_tree
-from test_values import random_policy
+from qdts.solving.policy.openspiel import from_openspiel, to_openspiel
+from qdts.solving.policy.table import aligned
+from qdts.solving.tree.recent import game_tree
+from solving.policies import random_policy
 
 
 @pytest.mark.parametrize("spec", ["kuhn_poker", "leduc_poker", "liars_dice(numdice=2,dice_sides=3)", "tic_tac_toe"])
@@ -46,7 +47,7 @@ def test_order_of_views_does_not_matter() -> None:
     assert shuffled(policy.views[5]) == policy(policy.views[5])
 
 
-def test_asking_for_a_view(tmp_path: Path) -> None:
+def test_probabilities_at_a_view(tmp_path: Path) -> None:
     game = load_game("kuhn_poker")
     policy = uniform_policy(game)
     assert policy(policy.views[0]) == {0: 0.5, 1: 0.5}
@@ -92,7 +93,7 @@ def _rewrite(path: Path, **changes: Any) -> None:
         ({"probability": np.r_[np.nan, np.full(23, 0.5)]}, "negative or not a number"),
         ({"probability": np.full(24, 0.5, np.float32)}, "is float32 with 1 axes, expected float64"),
         ({"offset": np.zeros(13, np.int32)}, "do not fit together"),
-        ({"views": np.full((12, 7), 99)}, "holds a view with a slot that kuhn_poker can't have"),
+        ({"views": np.full((12, 7), 99)}, "holds a view with a component that kuhn_poker can't have"),
         ({"meta": {"info": "ab"}}, "meta data of policy file .* are malformed"),
         ({"action": np.zeros((2, 12), np.int32)}, "is int32 with 2 axes"),
     ],

@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive
 from qdts import InputError, Policy, best_response, load_game, nash_conv, solve
 from qdts.games import pig
 from qdts.games.interface import CHANCE, SIGNATURES, TERMINAL, FunctionPointer
 from qdts.kernels import Ints, Reals, compiled
-from qdts.solving.components import components
-from qdts.solving.minmax import alpha_beta
-from qdts.solving.positions import Graph, iterate, optimal_play, position_gains, position_graph
-from test_values import random_policy
+from qdts.solving.perfect.components import components
+from qdts.solving.perfect.minmax import alpha_beta
+from qdts.solving.perfect.positions import Graph, position_graph
+from qdts.solving.perfect.value_iteration import iterate, optimal_play, position_gains
+from solving import naive
+from solving.policies import random_policy
 
 
 def test_tic_tac_toe() -> None:

@@ -11,14 +11,14 @@ from scipy.sparse import csr_array
 
 from qdts import load_game
 from qdts.kernels import Reals, kernel
-from qdts.solving.panels import HEIGHT, Panels, PanelsType, cut, multiply
-from qdts.solving.policy import game_tree
-from qdts.solving.sequence_form import sequence_form
+from qdts.solving.sequence.form import sequence_form
+from qdts.solving.sequence.row_blocks import HEIGHT, RowBlocks, RowBlocksType, make_row_blocks, multiply
+from qdts.solving.tree.recent import game_tree
 
 
-@kernel(types.void(PanelsType, types.float64[::1], types.float64[::1]))
-def product_of(panels: Panels, vector: Reals, product: Reals) -> None:
-    multiply(panels, vector, product)
+@kernel(types.void(RowBlocksType, types.float64[::1], types.float64[::1]))
+def product_of(blocks: RowBlocks, vector: Reals, product: Reals) -> None:
+    multiply(blocks, vector, product)
 
 
 @settings(max_examples=100, deadline=None)
@@ -27,14 +27,14 @@ def test_product_of_random_matrices(rows: int, columns: int, density: float, see
     rng = np.random.default_rng(seed)
     dense = rng.normal(size=(rows, columns)) * (rng.random((rows, columns)) < density)
     matrix = csr_array(dense)
-    panels = cut(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data)
+    blocks = make_row_blocks(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data)
     vector, product = rng.normal(size=columns), np.full(rows + HEIGHT, np.nan)
-    product_of(panels, vector, product)
+    product_of(blocks, vector, product)
     assert product[:rows] == pytest.approx(dense @ vector, abs=1e-12)
 
 
-def test_hands_of_one_public_line_share_a_panel() -> None:
+def test_hands_of_one_public_line_share_a_block() -> None:
     form = sequence_form(game_tree(load_game("liars_dice")))
     for seat, matrix in zip(form.seats, form.matrices, strict=True):
         assert matrix.nnz == 147420
-        assert len(seat.payoff.column) * 6 == matrix.nnz  # six dice a panel, no padding within its six rows
+        assert len(seat.payoff.column) * 6 == matrix.nnz  # six dice a block, no padding within its six rows

@@ -7,13 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import naive
 from qdts import InputError, load_game
 from qdts.games.interface import CHANCE, SIGNATURES, TERMINAL, FunctionPointer, rule
+from qdts.hashing import find_rows
 from qdts.kernels import Ints, Reals, compiled
-from qdts.solving import tree as tree_module
-from qdts.solving.belief import tree_views, tree_worlds
-from qdts.solving.tree import NONE, Progress, enumerate_game, find_views
+from qdts.solving.exact.belief import tree_views, tree_worlds
+from qdts.solving.tree import enumeration
+from qdts.solving.tree.arrays import NONE
+from qdts.solving.tree.enumeration import Progress, enumerate_game
+from solving import naive
 
 SMALL = ["kuhn_poker", "kuhn_poker(players=3)", "liars_dice(dice_sides=3)", "matrix_game", "tree_game"]
 
@@ -63,9 +65,9 @@ def test_equals_the_recursive_twin(spec: str) -> None:
             i = tree.histories.infoset[h]
             assert tree.infosets.owner[i] == mover
             assert (tree.infosets.views[i] == game.view(world, mover)).all()
-            slots = list(range(tree.infosets.offset[i], tree.infosets.offset[i + 1]))
-            assert [int(tree.histories.slot[c]) for c in children] == slots
-            assert tree.infosets.action[slots].tolist() == game.legal(world)
+            entries = list(range(tree.infosets.offset[i], tree.infosets.offset[i + 1]))
+            assert [int(tree.histories.entry[c]) for c in children] == entries
+            assert tree.infosets.action[entries].tolist() == game.legal(world)
 
 
 @pytest.mark.parametrize("spec", SMALL)
@@ -81,8 +83,8 @@ def test_find_views() -> None:
     tree = enumerate_game(load_game("leduc_poker"))
     views = tree.infosets.views
     order = np.random.default_rng(0).permutation(len(views))
-    assert (find_views(views, views[order]) == order).all()
-    assert (find_views(views, views + 1) == NONE).all()
+    assert (find_rows(views, views[order]) == order).all()
+    assert (find_rows(views, views + 1) == NONE).all()
 
 
 def test_reports_progress_and_stops_at_the_limit() -> None:
@@ -144,7 +146,7 @@ def test_legal_actions_that_give_a_hidden_card_away() -> None:
 
 
 def test_stops_before_views_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_module, "MOST_VIEW_BYTES", 16 << 20)
+    monkeypatch.setattr(enumeration, "MOST_VIEW_BYTES", 16 << 20)
     with pytest.raises(InputError, match=r"hearts has more than 16 MiB of views \([\d,]+ histories and"):
         enumerate_game(load_game("hearts"))
 

@@ -5,22 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import naive
 from qdts import Game, InputError, Policy, expected_values, load_game
 from qdts.games.interface import NO_HOLE, TERMINAL
 from qdts.kernels import Ints, Reals
-from qdts.solving.belief import belief, node_value, tree_worlds
-from qdts.solving.policy import game_tree, policy_on
-from qdts.solving.values import history_values, infoset_values, merged_values
+from qdts.solving.exact.belief import belief, node_value, tree_worlds
+from qdts.solving.exact.values import history_values, infoset_values, merged_values
+from qdts.solving.policy.table import policy_on
+from qdts.solving.tree.recent import game_tree
+from solving import naive
+from solving.policies import random_policy
 
 GAMES = ["kuhn_poker", "kuhn_poker(players=3)", "liars_dice(dice_sides=3)", "liars_dice(dice_sides=2,split=true)"]
-
-
-def random_policy(game: Game, seed: int) -> Policy:
-    tree = game_tree(game)
-    weight = np.random.default_rng(seed).exponential(size=len(tree.infosets.action))
-    norm = np.repeat(np.add.reduceat(weight, tree.infosets.offset[:-1]), np.diff(tree.infosets.offset))
-    return policy_on(tree, weight / norm)
 
 
 def own_reach(game: Game, policy: Policy, player: int) -> dict[bytes, list[tuple[Ints, float]]]:

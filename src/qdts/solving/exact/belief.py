@@ -1,8 +1,8 @@
-"""What is behind the holes: the exact belief over worlds by Bayes' rule, and the exact value at any node.
+"""The exact belief over worlds by Bayes' rule, and the exact value at any node of a search.
 
-A *node vector* is a world, a view, or a view with some of its holes filled: every kind of node of a search. Bayes'
-rule weighs each history that fits the vector by r₋ᵢ, chance's and the others' probability of going there (the
-owner's own moves tell him nothing). Where the others never go, chance alone weighs.
+A *node vector* is a world, a view, or a view with some of its holes filled: it stands for any kind of node of a search.
+Bayes' rule weights each history that agrees with the vector by r₋ᵢ, the probability that chance and the others play to
+it (the owner's own moves carry no information). Where the others' policy never goes, chance alone is the weight.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from qdts.errors import InputError
 from qdts.games.interface import UNKNOWN, KernelsType, RulesType
 from qdts.kernels import Ints, Reals, kernel
-from qdts.solving.policy import Policy, aligned, game_tree
-from qdts.solving.tree import GameTree, Histories, HistoriesType
-from qdts.solving.values import belief_weights, chance_reach, merged_values, reach
+from qdts.solving.exact.values import belief_weights, chance_reach, merged_values, reach
+from qdts.solving.policy.table import Policy, aligned
+from qdts.solving.tree.arrays import GameTree, Histories, HistoriesType
+from qdts.solving.tree.recent import game_tree
 
 
 class Belief(NamedTuple):
-    """Worlds and how likely they are."""
+    """Worlds and their probabilities."""
 
     worlds: Ints  # [n, W] distinct
     probability: Reals  # [n] summing to one
@@ -38,10 +39,10 @@ def belief(policy: Policy, vector: Ints, player: int) -> Belief:
 
 
 def node_value(policy: Policy, vector: Ints, player: int) -> float:
-    """What a node is worth to a player, be it ACT, SAMPLE with any of its holes filled, OPPONENT, CHANCE or TERMINAL.
+    """The value of a node to a player: ACT, SAMPLE with any of its holes filled, OPPONENT, CHANCE or TERMINAL.
 
-    At his own turn it is the value of his view; elsewhere the expectation, over his belief at the vector, of
-    the value of his next own view, or of his return where he has no further turn.
+    At the player's own turn it is the value of the view. Elsewhere it is the expectation, over the belief at the
+    vector, of the value of the player's next own view, or of the return where there is no further turn.
     """
     tree = game_tree(policy.game)
     probability = aligned(tree, policy)
@@ -58,18 +59,18 @@ def tree_worlds(tree: GameTree) -> Ints:
 
 @lru_cache(maxsize=8)
 def tree_views(tree: GameTree, player: int) -> Ints:
-    """What a player knows at every history. int64[H, W]"""
+    """A player's view of every history. int64[H, W]"""
     views = tree_worlds(tree).copy()
     _redact_all(tree.game.kernels, tree.game.rules, views, player)
     return views
 
 
 def _weigh(tree: GameTree, probability: Reals, vector: Ints, player: int) -> tuple[NDArray[np.intp], Reals]:
-    """The histories that fit a node vector, and their share of the belief."""
-    open_slots = vector == UNKNOWN
-    fits = (tree_worlds(tree) == vector) | open_slots
-    hidden = (tree_views(tree, player) == UNKNOWN) | ~open_slots
-    histories = np.flatnonzero((fits & hidden).all(1))
+    """The histories that agree with a node vector, and their share of the belief."""
+    holes = vector == UNKNOWN
+    agrees = (tree_worlds(tree) == vector) | holes
+    hidden = (tree_views(tree, player) == UNKNOWN) | ~holes
+    histories = np.flatnonzero((agrees & hidden).all(1))
     if len(histories) == 0:
         raise InputError(f"{tree.game.spec}: play never gets to {tree.game.layout.write(vector)} for player {player}")
     group = np.zeros(len(histories), np.int32)

@@ -1,10 +1,10 @@
-"""Exact best responses and NashConv, for any number of players.
+"""Exact best responses on the enumerated game, for any number of players.
 
-With perfect recall a player's last own choice, his *sequence*, tells all his earlier ones. What the finished
-games below a sequence are worth, weighted by r₋ᵢ, adds up in one pass over the histories; a best response
-then takes the maximum at each of his information sets, the last first. Where a game declares its memory
-merely sufficient, histories of one view may differ in what the player did before, but not in what is best: the
-maximum is taken over their sum, depth by depth. Games that hide nothing are measured on their `positions`.
+With perfect recall a player's last own choice, the *sequence*, determines all earlier ones. The returns of the finished
+games after each sequence, weighted by r₋ᵢ, are added up in one pass over the histories; a best response then takes the
+maximum at each of the player's information sets, the last first. Where a game declares its memory merely sufficient,
+histories with one view may differ in what the player did before, but not in which action is best: the maximum is
+taken over their sum, depth by depth.
 """
 
 from __future__ import annotations
@@ -18,43 +18,20 @@ from numpy.typing import NDArray
 from qdts.errors import InputError
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, Reals, kernel
-from qdts.solving.policy import Policy, aligned, game_tree, policy_on
-from qdts.solving.tree import NONE, GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
-from qdts.solving.values import edge, history_values, reach
+from qdts.solving.exact.values import edge, history_values, reach
+from qdts.solving.tree.arrays import NONE, GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
 
 
 class BestResponse(NamedTuple):
-    """The best that a player can do against the others."""
+    """A best response of one player to the others."""
 
     value: float
     probability: Reals
-    """float64[A]: the others' policy as it was, the player's own a best response."""
-
-
-def best_response_gains(policy: Policy) -> Reals:
-    """What each player could gain by a best response. float64[P]"""
-    if not policy.game.hidden:
-        from qdts.solving.positions import position_gains
-
-        return position_gains(policy)
-    tree = game_tree(policy.game)
-    return gains(tree, aligned(tree, policy))
-
-
-def best_response(policy: Policy, player: int) -> tuple[float, Policy]:
-    """A best response of one player: its value, and the profile in which he plays it."""
-    policy.game.verify_player(player)
-    if not policy.game.hidden:
-        from qdts.solving.positions import position_response
-
-        return position_response(policy, player)
-    tree = game_tree(policy.game)
-    found = respond(tree, aligned(tree, policy), player)
-    return found.value, policy_on(tree, found.probability)
+    """float64[A]: the others' policy unchanged, the player's own replaced by a best response."""
 
 
 def gains(tree: GameTree, probability: Reals) -> Reals:
-    """What each player could gain by a best response. float64[P]"""
+    """What each player would gain by a best response. float64[P]"""
     values = history_values(tree, probability)[0]
     best = [respond(tree, probability, player).value for player in range(tree.game.players)]
     return np.array(best) - values
@@ -73,14 +50,14 @@ def respond(tree: GameTree, probability: Reals, player: int) -> BestResponse:
 
 
 def sequences(tree: GameTree, player: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """A player's last own choice, as a slot in A or NONE: at each history [H], before each of his views [I].
+    """A player's last own choice, an entry of A or NONE: at each history [H], before each own information set [I].
 
-    Raises an InputError where he does not remember it.
+    Raises an InputError where the player's views forget it.
     """
     sequence, before, fault = _sequences(tree.histories, tree.infosets, player)
     if fault != NONE:
         view = tree.game.layout.write(tree.infosets.views[fault])
-        raise InputError(f"{tree.game.spec}: player {player} does not recall his own moves at {view}")
+        raise InputError(f"{tree.game.spec}: player {player} does not recall their own moves at {view}")
     return sequence, before
 
 
@@ -125,7 +102,7 @@ def _respond_by_depth(
         if i != NONE and infosets.owner[i] == player:
             for h in order[start:end]:
                 for c in range(histories.first[h], histories.first[h] + histories.children[h]):
-                    worth[histories.slot[c]] += r[h] * value[c]
+                    worth[histories.entry[c]] += r[h] * value[c]
             best = infosets.offset[i] + np.argmax(worth[infosets.offset[i] : infosets.offset[i + 1]])
             response[infosets.offset[i] : infosets.offset[i + 1]] = 0.0
             response[best] = 1.0
@@ -145,7 +122,7 @@ def _sequences(
     for h in range(len(histories.parent)):
         parent = histories.parent[h]
         if parent != NONE:
-            sequence[h] = histories.slot[h] if histories.mover[parent] == player else sequence[parent]
+            sequence[h] = histories.entry[h] if histories.mover[parent] == player else sequence[parent]
         if histories.mover[h] == player:
             i = histories.infoset[h]
             if before[i] == NONE - 1:
@@ -183,10 +160,10 @@ def _respond(
         if infosets.owner[i] != player:
             continue
         best = infosets.offset[i]
-        for s in range(infosets.offset[i], infosets.offset[i + 1]):
-            response[s] = 0.0
-            if worth[s] > worth[best]:
-                best = s
+        for e in range(infosets.offset[i], infosets.offset[i + 1]):
+            response[e] = 0.0
+            if worth[e] > worth[best]:
+                best = e
         response[best] = 1.0
         if before[i] == NONE:
             value += worth[best]

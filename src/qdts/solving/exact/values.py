@@ -1,7 +1,7 @@
-"""Exact values of a policy profile: at every history, at every view, and what is worth what to whom.
+"""Exact values of a policy: at every history and at every information set.
 
 r(h)      the probability that play reaches history h
-r₋ᵢ(h)    the same without the factors of player i's own choices (his counterfactual reach)
+r₋ᵢ(h)    the same without the factors of player i's own choices (counterfactual reach)
 u(h)      every player's expected return from h on
 """
 
@@ -12,22 +12,7 @@ from numba import float64, int64
 from numpy.typing import NDArray
 
 from qdts.kernels import Reals, kernel
-from qdts.solving.policy import Policy, aligned, handy_tree
-from qdts.solving.tree import NONE, GameTree, Histories, HistoriesType
-
-
-def expected_values(policy: Policy) -> Reals:
-    """Every player's expected return from the start. float64[P]"""
-    if not policy.game.hidden:
-        from qdts.solving.positions import position_values
-
-        return position_values(policy)
-    tree = handy_tree(policy.game)
-    if tree is None:
-        from qdts.solving.measure import measure_policy
-
-        return np.array(measure_policy(policy.game, policy, method="sweep").values)
-    return history_values(tree, aligned(tree, policy))[0].copy()
+from qdts.solving.tree.arrays import NONE, GameTree, Histories, HistoriesType
 
 
 def history_values(tree: GameTree, probability: Reals) -> Reals:
@@ -41,9 +26,9 @@ def reach(tree: GameTree, probability: Reals, without: int = NONE) -> Reals:
 
 
 def infoset_values(tree: GameTree, probability: Reals) -> Reals:
-    """The value of each view to its owner, who moves there: V(view) = Σ r₋ᵢ(h) u_i(h) / Σ r₋ᵢ(h). float64[I]
+    """The value of each information set to its owner i: V = Σ r₋ᵢ(h) u_i(h) / Σ r₋ᵢ(h) over its histories h. float64[I]
 
-    Where the others never go, each history counts as chance alone makes it likely.
+    Where the others' policy never goes, histories are weighted by chance's probabilities alone.
     """
     total = np.zeros(tree.num_infosets)
     value = history_values(tree, probability)
@@ -57,18 +42,18 @@ def infoset_values(tree: GameTree, probability: Reals) -> Reals:
 
 
 def merged_values(tree: GameTree, probability: Reals, player: int) -> Reals:
-    """What each history is worth to a player who will only know his own views from then on. float64[H]
+    """The value of each history to a player who knows only their own views from then on. float64[H]
 
-    At his own turns it is the value of his view, the same in every world with that view; elsewhere the
-    expectation of that over what comes next, and the return where nothing does. A search that merges the
-    nodes of one view backs up exactly this (it differs from u where a world tells more than his view).
+    At the player's own turns it is the value of the information set, the same for all its histories; elsewhere it is
+    the expectation of that over what comes next; at the end it is the return. A search that merges the nodes of one
+    view backs up exactly this. It differs from u where a world says more than the player's view.
     """
     at_view = infoset_values(tree, probability)
     return _merged_values(tree.histories, probability, at_view, player)
 
 
 def view_reach(tree: GameTree, probability: Reals) -> Reals:
-    """How likely the others and chance lead to each view: Σ r₋ᵢ(h) over its histories. float64[I]"""
+    """The counterfactual reach of each information set: Σ r₋ᵢ(h) over its histories. float64[I]"""
     weight = np.zeros(tree.num_infosets)
     for player in range(tree.game.players):
         own = np.flatnonzero(tree.histories.mover == player)
@@ -77,12 +62,12 @@ def view_reach(tree: GameTree, probability: Reals) -> Reals:
 
 
 def chance_reach(tree: GameTree) -> Reals:
-    """The product of chance's probabilities alone. float64[H]"""
+    """The product of chance's probabilities on the way to each history. float64[H]"""
     return _reach(tree.histories, np.ones(len(tree.infosets.action)), NONE)
 
 
 def belief_weights(groups: NDArray[np.int32], weight: Reals, prior: Reals, count: int) -> Reals:
-    """Weights divided by their sum in each group; where that sum is zero, the prior's instead."""
+    """Weights normalised in each group; where they sum to zero, the normalised prior instead."""
     total = np.bincount(groups, weight, count)
     prior_total = np.bincount(groups, prior, count)
     reached = total[groups] > 0
@@ -93,8 +78,8 @@ def belief_weights(groups: NDArray[np.int32], weight: Reals, prior: Reals, count
 @kernel()
 def edge(histories: Histories, probability: Reals, h: int) -> float:
     """The probability of the move that led to h."""
-    slot = histories.slot[h]
-    return probability[slot] if slot != NONE else histories.probability[h]
+    entry = histories.entry[h]
+    return probability[entry] if entry != NONE else histories.probability[h]
 
 
 @kernel(float64[:, ::1](HistoriesType, float64[::1]))

@@ -1,8 +1,8 @@
-"""Strongly connected components of a graph: the positions that can come back to each other.
+"""Strongly connected components of a graph: sets of positions that can be reached from each other.
 
-Tarjan's algorithm, with an explicit path instead of recursion. A position is *open* from its discovery until its
-component is whole; `low` is the number of the earliest open position that is known to be reachable from it. Where that
-is the position itself, all that was opened since then is one component, and what this leads to is in earlier ones.
+Tarjan's algorithm (1972), with an explicit path instead of recursion. A position is *open* from its discovery until its
+component is complete; `low` is the number of the earliest open position that is known to be reachable from it. Where
+that is the position itself, everything opened since then is one component, and its successors are in earlier ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ UNSEEN = 0
 
 @kernel(types.Tuple((types.int32[::1], types.int32[::1]))(int64[::1], int64[::1]))
 def components(first: Ints, child: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """All nodes component by component, and where each component begins, with the end of the last.
+    """All nodes component by component, and the start of each component, with the end of the last.
 
     The edges of node s are first[s] to first[s + 1]. An edge never leads to a later component.
     """
@@ -27,7 +27,7 @@ def components(first: Ints, child: Ints) -> tuple[NDArray[np.int32], NDArray[np.
     cursor = first[:n].copy()
     path, opened = np.empty(n, np.int32), np.empty(n, np.int32)
     order, start = np.empty(n, np.int32), np.zeros(n + 1, np.int32)
-    seen = placed = found = on_path = still_open = 0
+    numbered = placed = count = on_path = still_open = 0
     for root in range(n):
         if number[root] != UNSEEN:
             continue
@@ -35,11 +35,11 @@ def components(first: Ints, child: Ints) -> tuple[NDArray[np.int32], NDArray[np.
         while on_path > 0:
             s = path[on_path - 1]
             if number[s] == UNSEEN:
-                seen += 1
-                number[s] = low[s] = seen
+                numbered += 1
+                number[s] = low[s] = numbered
                 opened[still_open] = s
                 still_open += 1
-            elif cursor[s] > first[s]:  # back from the child that was visited last
+            elif cursor[s] > first[s]:  # back from the last child visited
                 low[s] = min(low[s], low[child[cursor[s] - 1]])
             while cursor[s] < first[s + 1] and number[child[cursor[s]]] != UNSEEN:
                 low[s] = min(low[s], low[child[cursor[s]]])
@@ -55,8 +55,8 @@ def components(first: Ints, child: Ints) -> tuple[NDArray[np.int32], NDArray[np.
             while still_open > 0 and number[opened[still_open - 1]] >= number[s]:
                 still_open -= 1
                 order[placed] = opened[still_open]
-                low[opened[still_open]] = n + 1  # no longer open: it lowers nobody
+                low[opened[still_open]] = n + 1  # no longer open: it lowers no other
                 placed += 1
-            found += 1
-            start[found] = placed
-    return order, start[: found + 1].copy()
+            count += 1
+            start[count] = placed
+    return order, start[: count + 1].copy()

@@ -1,12 +1,12 @@
-"""Min-max and alpha-beta search (document 004) for two players, zero-sum, nothing hidden, no chance.
+"""Min-max and alpha-beta search (document 004) for two-player zero-sum games of perfect information without chance.
 
-Player 0 is Max, player 1 is Min. With α what Max and β what Min is already sure of elsewhere,
+Player 0 is Max, player 1 is Min. With α the value that Max and β the value that Min can already secure elsewhere,
 
     V(s) = r(s) at the end,  max over a of V(s·a) where Max moves,  min over a of V(s·a) where Min moves
 
-and alpha-beta leaves a node as soon as V(s) ≥ β (Min avoids it) or V(s) ≤ α (Max does). It tries the moves in
-the order of their past success (the history heuristic: how many nodes a move cut off), after the best move that the
-transposition table remembers. The table keeps, by full position, a value that is exact or a bound.
+and alpha-beta leaves a node as soon as V(s) ≥ β (Min avoids it) or V(s) ≤ α (Max avoids it). It tries the best move in
+the transposition table first, then the others by past success (the history heuristic: how many nodes a move cut off).
+The table keeps, by full position, a value that is exact or a bound.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from numpy.typing import NDArray
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
+from qdts.hashing import hash_vector
 from qdts.interrupt import FlagType, stop_flag, verify_not_stopped
 from qdts.kernels import Ints, Reals, kernel
-from qdts.solving.tree import hash_view
 
 FREE, EXACT, AT_LEAST, AT_MOST = range(4)
-"""What a place of the table holds: nothing, V, or a bound of V from below or above."""
+"""What an entry of the table holds: nothing, V, or a lower or upper bound of V."""
 LEAVES, CHANCES, TOO_DEEP = range(3)
-"""Counters: finished games looked at; chance nodes, and nodes deeper than the game says (there must be none)."""
+"""Counters: finished games evaluated; chance nodes, and nodes deeper than the game says (there must be none)."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search found."""
+    """The result of a search."""
 
     value: float
-    """V of the start, to the first player."""
+    """V of the start, for the first player."""
     line: tuple[int, ...]
     """The principal variation: optimal moves of both, the first one where several are equally good."""
     leaves: int
-    """How many finished games were looked at to find the value."""
+    """How many finished games were evaluated to find the value."""
 
 
 class Scratch(NamedTuple):
-    """Working memory, a row for each depth; B is the widest branching. A table of no rows is never used."""
+    """Working memory, a row for each depth; B is the widest branching. An empty table is never used."""
 
     worlds: Ints  # [D, W]
     moves: Ints  # [D, B]
@@ -55,7 +55,7 @@ class Scratch(NamedTuple):
     known: NDArray[np.int8]  # [table] FREE, EXACT, AT_LEAST or AT_MOST
     value: Reals  # [table]
     best: Ints  # [table]
-    stop: Ints  # [1] not 0: leave, whatever the value
+    stop: Ints  # [1] not 0: return at once, whatever the value
 
 
 _ScratchType = types.NamedTuple(
@@ -68,12 +68,12 @@ _ScratchType = types.NamedTuple(
 
 
 def min_max(game: Game) -> Outcome:
-    """Look at every finished game."""
+    """Min-max: evaluate every finished game."""
     return _search(game, _scratch(game, table=0, ordering=False), pruning=False)
 
 
 def alpha_beta(game: Game, *, ordering: bool = True, table: int = 1 << 16) -> Outcome:
-    """Leave out what can't matter. `table` is the number of positions remembered (a power of two, or 0)."""
+    """Alpha-beta: skip what can't matter. `table` is the size of the transposition table (a power of two, or 0)."""
     if table & (table - 1):
         raise InputError(f"table={table}, expected a power of two or 0")
     return _search(game, _scratch(game, table=table, ordering=ordering), pruning=True)
@@ -81,7 +81,7 @@ def alpha_beta(game: Game, *, ordering: bool = True, table: int = 1 << 16) -> Ou
 
 def _scratch(game: Game, *, table: int, ordering: bool) -> Scratch:
     if game.hidden or game.players != 2 or not game.zero_sum:
-        raise InputError(f"min-max needs a zero-sum game for two that hides nothing, {game.spec} is not one")
+        raise InputError(f"min-max needs a two-player zero-sum game of perfect information, {game.spec} is not one")
     depth = game.max_depth + 1
     return Scratch(
         np.zeros((depth, game.world_size), np.int64),
@@ -101,15 +101,15 @@ def _search(game: Game, scratch: Scratch, *, pruning: bool) -> Outcome:
     def value(world: Ints) -> float:
         scratch.worlds[0] = world
         if pruning:
-            found = _alpha_beta(game.kernels, game.rules, scratch, 0, -np.inf, np.inf)
+            v = _alpha_beta(game.kernels, game.rules, scratch, 0, -np.inf, np.inf)
         else:
-            found = _min_max(game.kernels, game.rules, scratch, 0)
+            v = _min_max(game.kernels, game.rules, scratch, 0)
         verify_not_stopped()
         if scratch.counters[CHANCES]:
             raise InputError(f"min-max needs a game without chance, {game.spec} has some")
         if scratch.counters[TOO_DEEP]:
             raise InputError(f"{game.spec}: a history is longer than max_depth={game.max_depth}")
-        return float(found)
+        return float(v)
 
     world = game.initial()
     best = value(world)
@@ -124,15 +124,15 @@ def _search(game: Game, scratch: Scratch, *, pruning: bool) -> Outcome:
 
 @kernel()
 def _end(game: Any, rules: Ints, s: Scratch, depth: int) -> float:
-    """Max's return of a finished game."""
+    """Max's return at the end of a game."""
     s.counters[LEAVES] += 1
     game.returns(rules.ctypes, s.worlds[depth].ctypes, s.returns.ctypes)
     return s.returns[0]
 
 
 @kernel()
-def _can_go_on(s: Scratch, depth: int, mover: int) -> bool:
-    """Whether a node may have children; counted if not, unless the search is to stop."""
+def _may_expand(s: Scratch, depth: int, mover: int) -> bool:
+    """Whether a node may have children; if not, it is counted, unless the search is to stop."""
     if s.stop[0]:
         return False
     if mover == CHANCE:
@@ -156,7 +156,7 @@ def _min_max(game: Any, rules: Ints, s: Scratch, depth: int) -> float:
     mover = game.mover(rules.ctypes, s.worlds[depth].ctypes)
     if mover == TERMINAL:
         return _end(game, rules, s, depth)
-    if not _can_go_on(s, depth, mover):
+    if not _may_expand(s, depth, mover):
         return 0.0
     best = -np.inf if mover == 0 else np.inf
     for k in range(game.legal(rules.ctypes, s.worlds[depth].ctypes, s.moves[depth].ctypes)):
@@ -167,11 +167,11 @@ def _min_max(game: Any, rules: Ints, s: Scratch, depth: int) -> float:
 
 
 @kernel()
-def _remembered(s: Scratch, depth: int) -> int:
-    """The place of the position in the table, or -1 where it is not there."""
+def _look_up(s: Scratch, depth: int) -> int:
+    """The entry of the position in the table, or -1 if it has none."""
     if len(s.known) == 0:
         return -1
-    place = hash_view(s.worlds[depth], 0) & (len(s.known) - 1)
+    place = hash_vector(s.worlds[depth], s.worlds.shape[1], 0) & (len(s.known) - 1)
     if s.known[place] == FREE:
         return -1
     for i in range(s.worlds.shape[1]):
@@ -181,11 +181,11 @@ def _remembered(s: Scratch, depth: int) -> int:
 
 
 @kernel()
-def _remember(s: Scratch, depth: int, known: int, value: float, best: int) -> None:
-    """Put a position into the table, whatever stood there."""
+def _store(s: Scratch, depth: int, known: int, value: float, best: int) -> None:
+    """Put a position into the table, whatever its entry held."""
     if len(s.known) == 0:
         return
-    place = hash_view(s.worlds[depth], 0) & (len(s.known) - 1)
+    place = hash_vector(s.worlds[depth], s.worlds.shape[1], 0) & (len(s.known) - 1)
     s.key[place] = s.worlds[depth]
     s.known[place] = known
     s.value[place] = value
@@ -194,7 +194,7 @@ def _remember(s: Scratch, depth: int, known: int, value: float, best: int) -> No
 
 @kernel()
 def _order(s: Scratch, depth: int, n: int, mover: int, first: int) -> None:
-    """Sort n moves: the one remembered first, then by past success, then as they came."""
+    """Sort n moves: the table's best move first, then by past success, then in the given order."""
     if s.success.shape[1] == 0:
         return
     moves = s.moves[depth]
@@ -212,9 +212,9 @@ def _alpha_beta(game: Any, rules: Ints, s: Scratch, depth: int, alpha: float, be
     mover = game.mover(rules.ctypes, s.worlds[depth].ctypes)
     if mover == TERMINAL:
         return _end(game, rules, s, depth)
-    if not _can_go_on(s, depth, mover):
+    if not _may_expand(s, depth, mover):
         return 0.0
-    place, first = _remembered(s, depth), -1
+    place, first = _look_up(s, depth), -1
     if place >= 0:
         known, v, first = s.known[place], s.value[place], s.best[place]
         if known == EXACT or (known == AT_LEAST and v >= beta) or (known == AT_MOST and v <= alpha):
@@ -237,5 +237,5 @@ def _alpha_beta(game: Any, rules: Ints, s: Scratch, depth: int, alpha: float, be
                 s.success[mover, action] += 1
             break
     known = AT_LEAST if best >= beta else AT_MOST if best <= alpha else EXACT
-    _remember(s, depth, known, best, choice)
+    _store(s, depth, known, best, choice)
     return best

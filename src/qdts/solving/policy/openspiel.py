@@ -1,4 +1,4 @@
-"""Policies to and from OpenSpiel, for games that both have under the same name, and for imported ones."""
+"""Policies to and from OpenSpiel, for games that both libraries have by the same name, and for imported games."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
 from qdts.games.openspiel import find_openspiel
-from qdts.solving.policy import Policy, aligned, game_tree, policy_on
-from qdts.solving.tree import GameTree
+from qdts.solving.policy.table import Policy, aligned, policy_on
+from qdts.solving.tree.arrays import GameTree
+from qdts.solving.tree.recent import game_tree
 
 
 def to_openspiel(policy: Policy) -> Any:
@@ -31,25 +32,25 @@ def to_openspiel(policy: Policy) -> Any:
 
 
 def from_openspiel(game: Game, policy: Any) -> Policy:
-    """Any OpenSpiel policy (an object with `action_probabilities(state)`) as a table for our game."""
+    """Any OpenSpiel policy (an object with `action_probabilities(state)`) as a table for a game of ours."""
     tree = game_tree(game)
     sets = tree.infosets
     probability = np.zeros(len(sets.action))
-    seen: set[int] = set()
+    visited: set[int] = set()
     for infoset, state in _decisions(tree, find_openspiel(game.spec)):
-        if infoset in seen:
+        if infoset in visited:
             continue
-        seen.add(infoset)
+        visited.add(infoset)
         given = policy.action_probabilities(state)
-        for s in range(sets.offset[infoset], sets.offset[infoset + 1]):
-            probability[s] = given.get(int(sets.action[s]), 0.0)
+        for e in range(sets.offset[infoset], sets.offset[infoset + 1]):
+            probability[e] = given.get(int(sets.action[e]), 0.0)
     return policy_on(tree, probability, source="OpenSpiel")
 
 
 def _decisions(tree: GameTree, theirs: Any) -> Iterator[tuple[int, Any]]:
     """Every history at which a player moves: its information set, and its state in OpenSpiel.
 
-    All of them, since OpenSpiel may tell histories apart that share a view of ours.
+    Every history is visited, since OpenSpiel may distinguish histories that share one of our views.
     """
     histories = tree.histories
     stack = [(0, theirs.new_initial_state())]

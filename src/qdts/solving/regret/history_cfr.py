@@ -1,8 +1,8 @@
-"""Counterfactual regret minimisation by plain sweeps over all histories.
+"""Counterfactual regret minimisation by passes over all histories.
 
-For any number of players, for general-sum games, and for games that hide nothing, where many histories share
-a view. The update is that of `regret`; the sequence form does the same work much faster for two players, and
-this is its twin.
+For any number of players, for general-sum games, and for games of perfect information, where many histories share a
+view. The update is that of `schedules`. For two players the sequence form does the same much faster; the tests compare
+the two.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import numpy as np
 from numba import float64, types
 
 from qdts.kernels import Reals, kernel
-from qdts.solving.policy import uniform
-from qdts.solving.regret import NEGATIVE, POSITIVE, PREDICTION, WEIGHT, Schedule, schedule_table
-from qdts.solving.tree import GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
-from qdts.solving.values import edge
+from qdts.solving.exact.values import edge
+from qdts.solving.policy.table import uniform
+from qdts.solving.regret.schedules import NEGATIVE, POSITIVE, PREDICTION, WEIGHT, Schedule, schedule_table
+from qdts.solving.tree.arrays import GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
 
 
-class SweepSolver:
-    """A regret minimiser of one kind, and where it stands."""
+class HistorySolver:
+    """A regret minimiser with a schedule, and its state."""
 
     def __init__(self, tree: GameTree, schedule: Schedule) -> None:
         self.tree = tree
@@ -29,7 +29,7 @@ class SweepSolver:
         self.total = np.zeros_like(self.choice)
 
     def run(self, iterations: int) -> None:
-        """Go on for a number of iterations."""
+        """Run a number of iterations."""
         table = schedule_table(self.schedule, self.iterations, iterations)
         _run(self.tree.histories, self.tree.infosets, self.regret, self.choice, self.total, table)
         self.iterations += iterations
@@ -44,17 +44,18 @@ class SweepSolver:
 
 
 def normalised(tree: GameTree, total: Reals) -> Reals:
-    """Probabilities proportional to totals; uniform where those are zero. float64[A]"""
+    """Probabilities proportional to totals; uniform where all of an information set are zero. float64[A]"""
     widths = np.diff(tree.infosets.offset)
     norm = np.repeat(np.add.reduceat(total, tree.infosets.offset[:-1]), widths)
     return np.where(norm > 0, total / np.where(norm > 0, norm, 1.0), uniform(tree))
 
 
 @kernel()
-def _sweep(histories: Histories, choice: Reals, player: int, reach: Reals, value: Reals, gain: Reals) -> None:
-    """Instantaneous regrets of one player, r(I, a) = Σ over h in I of r₋ᵢ(h) · (u(h·a) − u(h)).
+def _regrets(histories: Histories, choice: Reals, player: int, reach: Reals, value: Reals, gain: Reals) -> None:
+    """Instantaneous regrets of one player, r(I, a) = Σ over h in I of r₋ᵢ(h) · (u(h·a) − u(h)), written to `gain`.
 
-    `reach` gets a row of his own and a row of the others' probabilities, `value` his expected return.
+    Also written: the product of the player's own probabilities to `reach[0]`, of all others to `reach[1]`, and the
+    player's expected return to `value`.
     """
     reach[:, 0] = 1.0
     for h in range(1, len(value)):
@@ -70,30 +71,30 @@ def _sweep(histories: Histories, choice: Reals, player: int, reach: Reals, value
     for h in range(1, len(value)):
         parent = histories.parent[h]
         if histories.mover[parent] == player:
-            gain[histories.slot[h]] += reach[1, parent] * (value[h] - value[parent])
+            gain[histories.entry[h]] += reach[1, parent] * (value[h] - value[parent])
 
 
 @kernel()
 def _accumulate(histories: Histories, choice: Reals, player: int, reach: Reals, weight: float, total: Reals) -> None:
-    """Add a player's σ to his average, weighted by his own reach."""
+    """Add a player's σ to the average, weighted by the player's own reach."""
     for h in range(1, len(histories.parent)):
         parent = histories.parent[h]
         if histories.mover[parent] == player:
-            total[histories.slot[h]] += weight * reach[0, parent] * choice[histories.slot[h]]
+            total[histories.entry[h]] += weight * reach[0, parent] * choice[histories.entry[h]]
 
 
 @kernel()
 def update_infoset(infosets: InfoSets, i: int, gain: Reals, regret: Reals, choice: Reals, weights: Reals) -> None:
-    """The update of `regret` at one information set."""
+    """The update of `schedules` at one information set."""
     first, end = infosets.offset[i], infosets.offset[i + 1]
     norm = 0.0
-    for s in range(first, end):
-        total = regret[s] + gain[s]
-        regret[s] = total * (weights[POSITIVE] if total > 0.0 else weights[NEGATIVE])
-        choice[s] = max(regret[s] + weights[PREDICTION] * gain[s], 0.0)
-        norm += choice[s]
-    for s in range(first, end):
-        choice[s] = choice[s] / norm if norm > 0.0 else 1.0 / (end - first)
+    for e in range(first, end):
+        total = regret[e] + gain[e]
+        regret[e] = total * (weights[POSITIVE] if total > 0.0 else weights[NEGATIVE])
+        choice[e] = max(regret[e] + weights[PREDICTION] * gain[e], 0.0)
+        norm += choice[e]
+    for e in range(first, end):
+        choice[e] = choice[e] / norm if norm > 0.0 else 1.0 / (end - first)
 
 
 @kernel(types.void(HistoriesType, InfoSetsType, float64[::1], float64[::1], float64[::1], float64[:, ::1]))
@@ -103,7 +104,7 @@ def _run(histories: Histories, infosets: InfoSets, regret: Reals, choice: Reals,
     gain = np.empty(len(regret))
     for t in range(len(table)):
         for player in range(histories.utility.shape[1]):
-            _sweep(histories, choice, player, reach, value, gain)
+            _regrets(histories, choice, player, reach, value, gain)
             _accumulate(histories, choice, player, reach, table[t, WEIGHT], total)
             for i in range(len(infosets.owner)):
                 if infosets.owner[i] == player:

@@ -1,12 +1,12 @@
 """The family of counterfactual regret minimisers, as schedules of one update.
 
-With r the instantaneous counterfactual regrets of iteration t (what each action would have gained), all update
+With r the instantaneous counterfactual regrets of iteration t (what each action would have gained), all of them update
 
     R ← (R + r) · pₜ where that is positive, (R + r) · nₜ elsewhere
     σ ∝ max(R + m·r, 0), or uniform where that is zero everywhere
     average strategy ← average strategy + wₜ · σ's realisation plan of iteration t
 
-and differs only in the four numbers (pₜ, nₜ, m, wₜ). Players update in turn, each against the others' newest σ.
+and differ only in the four numbers (pₜ, nₜ, m, wₜ). Players update in turn, each against the others' newest σ.
 
     name    p                n                m   w    source
     cfr     1                1                0   1    Zinkevich et al. 2007

@@ -1,7 +1,7 @@
 """Counterfactual regret minimisation on the sequence form of a two-player game.
 
-An iteration updates each player once: worth = U · (the other's plan), then backwards over his information
-sets (values, regrets, the next σ), then forwards (his next plan, and its share of the average).
+An iteration updates each player once: worth = U · (the other's plan), then backwards over the player's information
+sets (values, regrets, the next σ), then forwards (the next plan, and its share of the average).
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ import numpy as np
 from numba import float64, types
 
 from qdts.kernels import Reals, kernel
-from qdts.solving.panels import HEIGHT, multiply
-from qdts.solving.policy import uniform
-from qdts.solving.regret import NEGATIVE, POSITIVE, PREDICTION, WEIGHT, Schedule, schedule_table
-from qdts.solving.sequence_form import CHUNK, EMPTY, Seat, SeatType, SequenceForm
+from qdts.solving.policy.table import uniform
+from qdts.solving.regret.schedules import NEGATIVE, POSITIVE, PREDICTION, WEIGHT, Schedule, schedule_table
+from qdts.solving.sequence.form import CHUNK, EMPTY, Seat, SeatType, SequenceForm
+from qdts.solving.sequence.row_blocks import HEIGHT, multiply
 
 
 class Learner(NamedTuple):
-    """What one player carries from iteration to iteration, by sequence."""
+    """The state of one player between iterations, by sequence."""
 
     regret: Reals  # [S] R
     choice: Reals  # [S] σ
     plan: Reals  # [S] σ's realisation plan
     total: Reals  # [S] Σ wₜ · plan of iteration t
-    worth: Reals  # [S + HEIGHT] scratch: what a sequence is worth
+    worth: Reals  # [S + HEIGHT] scratch: the counterfactual value of a sequence
     value: Reals  # [CHUNK] scratch
     norm: Reals  # [CHUNK] scratch
 
@@ -34,7 +34,7 @@ _LearnerType = types.NamedUniTuple(float64[::1], 7, Learner)
 
 
 class SequenceSolver:
-    """A regret minimiser of one kind, and where it stands."""
+    """A regret minimiser with a schedule, and its state."""
 
     def __init__(self, form: SequenceForm, schedule: Schedule) -> None:
         self.form = form
@@ -44,7 +44,7 @@ class SequenceSolver:
         self.learners = (_new_learner(form, start, 0), _new_learner(form, start, 1))
 
     def run(self, iterations: int) -> None:
-        """Go on for a number of iterations."""
+        """Run a number of iterations."""
         table = schedule_table(self.schedule, self.iterations, iterations)
         _run(*self.form.seats, *self.learners, table)
         self.iterations += iterations
@@ -56,22 +56,22 @@ class SequenceSolver:
     def last(self) -> Reals:
         """The strategy of the newest iterate. float64[A]"""
         probability = np.empty(len(self.form.tree.infosets.action))
-        for me, slots in zip(self.learners, self.form.slots, strict=True):
-            probability[slots] = me.choice[1:]
+        for me, entries in zip(self.learners, self.form.entries, strict=True):
+            probability[entries] = me.choice[1:]
         return probability
 
 
 def _new_learner(form: SequenceForm, start: Reals, player: int) -> Learner:
-    size = len(form.slots[player]) + 1
+    size = len(form.entries[player]) + 1
     choice = np.ones(size)
-    choice[1:] = start[form.slots[player]]
+    choice[1:] = start[form.entries[player]]
     scratch = (np.zeros(size + HEIGHT), np.zeros(CHUNK), np.zeros(CHUNK))
     return Learner(np.zeros(size), choice, form.plan(start, player), np.zeros(size), *scratch)
 
 
 @kernel()
 def _backward_chunk(seat: Seat, me: Learner, g: int, at: int, m: int, weights: Reals) -> None:
-    """Values, regrets and the next σ of `m` information sets of a group, from its `at`-th on."""
+    """Values, regrets and the next σ of `m` information sets of group g, from its `at`-th on."""
     stride, n, base, first = seat.sets[g], seat.actions[g], seat.base[g] + at, seat.first[g] + at
     p, q, ahead = weights[POSITIVE], weights[NEGATIVE], weights[PREDICTION]
     value, norm, worth, choice, regret = me.value, me.norm, me.worth, me.choice, me.regret

@@ -1,20 +1,21 @@
 """A two-player game in sequence form: realisation plans, and payoffs as a sparse matrix between them.
 
-A player's *sequence* is his last own choice (0: none yet); with perfect recall it tells all earlier ones. His
-*realisation plan* x gives each sequence the product of his own probabilities along it. The expected return
-of player i is then xᵢᵀ Uᵢ x₋ᵢ, where Uᵢ[s, t] adds up chance's probability times his return over the finished
-games with his sequence s and the other's t.
+A player's *sequence* is their last own choice (0: none yet); with perfect recall it determines all earlier ones. A
+*realisation plan* x gives each sequence the product of the player's own probabilities along it. The expected return of
+player i is then xᵢᵀ Uᵢ x₋ᵢ, where Uᵢ[s, t] is the sum of chance's probability times player i's return over the finished
+games with sequences s of player i and t of the other (von Stengel 1996).
 
-Sequences are laid out for vector instructions. Information sets at the same level (own choices before
-them) with the same number of actions form a *group*; choice a of the k-th of a group's m information sets is
-sequence base + a·m + k, so that the same step for all of a group runs over neighbouring numbers. Groups are
-ordered by level: parents come before children. Within a group, information sets that meet the same sequences of
-the other player (hands that play the same public line) are neighbours, which is what `panels` wants.
+Sequences are laid out for vector instructions. Information sets at the same level (own choices before them) with the
+same number of actions form a *group*; choice a of the k-th of a group's m information sets is sequence base + a·m + k,
+so that the same step for a whole group runs over neighbouring numbers. Groups are ordered by level: parents come before
+children. Within a group, information sets that meet the same sequences of the other player (hands with the same public
+line) are neighbours, so that their payoffs fall into dense `row_blocks`.
 
     axis  counts
     G     groups of one player
-    J     his information sets, in the order of groups
-    S     his sequences, the empty one included
+    J     the player's information sets, in the order of groups
+    S     the player's sequences, the empty one included
+    A     entries of the tree's policies: pairs of information set and action
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ from scipy.sparse.csgraph import connected_components
 from qdts.errors import InputError
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, Reals, kernel
-from qdts.solving.best_response import sequences
-from qdts.solving.panels import HEIGHT, Panels, PanelsType, cut, multiply
-from qdts.solving.tree import NONE, GameTree
-from qdts.solving.values import chance_reach
+from qdts.solving.exact.best_response import sequences
+from qdts.solving.exact.values import chance_reach
+from qdts.solving.sequence.row_blocks import HEIGHT, RowBlocks, RowBlocksType, make_row_blocks, multiply
+from qdts.solving.tree.arrays import NONE, GameTree
 
 EMPTY = 0
 """The sequence of a player who has not moved yet."""
 CHUNK = 128
-"""Information sets of a group that are worked on together; their slots stay in the fastest cache."""
+"""Information sets of a group that are processed together; their entries stay in the fastest cache."""
 
 
 class Seat(NamedTuple):
@@ -51,33 +52,33 @@ class Seat(NamedTuple):
     base: Ints  # [G] its first sequence
     first: Ints  # [G] its first information set
     parent: NDArray[np.int32]  # [J] the sequence that leads to an information set
-    payoff: Panels  # U, [S, the other's S]
+    payoff: RowBlocks  # U, [S, the other's S]
 
 
-SeatType = types.NamedTuple([int64[::1]] * 4 + [types.int32[::1], PanelsType], Seat)
+SeatType = types.NamedTuple([int64[::1]] * 4 + [types.int32[::1], RowBlocksType], Seat)
 
 
 @dataclass(frozen=True, eq=False)
 class SequenceForm:
-    """Both seats, and how their sequences stand to the slots of the tree's policies."""
+    """Both seats, and the entry of the tree's policies for each of their sequences."""
 
     tree: GameTree
     seats: tuple[Seat, Seat]
-    slots: tuple[NDArray[np.int32], NDArray[np.int32]]
-    """[S - 1] for each player: the slot in A of sequences 1, 2, …"""
+    entries: tuple[NDArray[np.int32], NDArray[np.int32]]
+    """[S - 1] for each player: the entry of A of sequences 1, 2, …"""
 
     matrices: tuple[csr_array, csr_array]
-    """U of each player, as scipy knows it."""
+    """U of each player as a scipy matrix."""
 
     def plan(self, probability: Reals, player: int) -> Reals:
         """The realisation plan of a policy. float64[S]"""
-        return _plan(self.seats[player], self.slots[player], probability)
+        return _plan(self.seats[player], self.entries[player], probability)
 
     def policy(self, plans: tuple[Reals, Reals]) -> Reals:
-        """The policy of two realisation plans (or sums of such): uniform where a player never gets. float64[A]"""
+        """The policy of two realisation plans, or of sums of plans; uniform where a player never goes. float64[A]"""
         probability = np.empty(len(self.tree.infosets.action))
-        for seat, plan, slots in zip(self.seats, plans, self.slots, strict=True):
-            probability[slots] = _behaviour(seat, plan)[1:]
+        for seat, plan, entries in zip(self.seats, plans, self.entries, strict=True):
+            probability[entries] = _behaviour(seat, plan)[1:]
         return probability
 
     def value(self, plans: tuple[Reals, Reals], player: int) -> float:
@@ -85,13 +86,13 @@ class SequenceForm:
         return float(plans[player] @ (self.matrices[player] @ plans[1 - player]))
 
     def nash_conv(self, probability: Reals) -> float:
-        """What both players together could gain by best responses to a policy float64[A]."""
-        return float(_nash_conv(*self.seats, *self.slots, probability))
+        """What both players together would gain by best responses to a policy float64[A]."""
+        return float(_nash_conv(*self.seats, *self.entries, probability))
 
 
 @lru_cache(maxsize=4)
 def sequence_form(tree: GameTree) -> SequenceForm:
-    """The sequence form of a two-player game with perfect recall; raises an InputError for others."""
+    """The sequence form of a two-player game with perfect recall; raises an InputError for any other game."""
     game = tree.game
     if game.players != 2 or not game.hidden:
         raise InputError(f"{game.spec} has no sequence form: it needs two players, and views with perfect recall")
@@ -111,36 +112,36 @@ def sequence_form(tree: GameTree) -> SequenceForm:
                 me.base,
                 me.first,
                 me.parent,
-                cut(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data),
+                make_row_blocks(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data),
             )
         )
-    return SequenceForm(tree, (seats[0], seats[1]), (sides[0].slot, sides[1].slot), (matrices[0], matrices[1]))
+    return SequenceForm(tree, (seats[0], seats[1]), (sides[0].entry, sides[1].entry), (matrices[0], matrices[1]))
 
 
 def _public_lines(tree: GameTree, own: NDArray[np.int32], other: NDArray[np.int32]) -> Ints:
-    """A number for each information set, the same for those whose own endings meet connected sequences of the other.
+    """A number for each information set; equal ones have endings that meet connected sequences of the other player.
 
-    `own` and `other` are both players' sequences (slots in A, or NONE) at the finished games. int64[I]
+    `own` and `other` are both players' sequences (entries of A, or NONE) at the finished games. int64[I]
     """
-    infosets, slots = tree.num_infosets, len(tree.infosets.action)
-    of_slot = np.repeat(np.arange(infosets), np.diff(tree.infosets.offset))
+    infosets, entries = tree.num_infosets, len(tree.infosets.action)
+    infoset_of = np.repeat(np.arange(infosets), np.diff(tree.infosets.offset))
     ended = own != NONE
-    rows, columns = of_slot[own[ended]], infosets + 1 + other[ended]
-    size = infosets + slots + 1
+    rows, columns = infoset_of[own[ended]], infosets + 1 + other[ended]
+    size = infosets + entries + 1
     graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(size, size))
     return np.asarray(connected_components(graph, directed=False)[1][:infosets], np.int64)
 
 
 class _Side(NamedTuple):
-    """How one player's sequences are laid out: the first fields of his `Seat`, and the way to and from slots."""
+    """The layout of one player's sequences: the first fields of the `Seat`, and the map to and from entries."""
 
     sets: Ints
     actions: Ints
     base: Ints
     first: Ints
     parent: NDArray[np.int32]
-    number: NDArray[np.int32]  # [A + 1] the sequence of each slot; EMPTY for NONE, the last
-    slot: NDArray[np.int32]  # [S - 1] the slot of each sequence but the empty one
+    number: NDArray[np.int32]  # [A + 1] the sequence of each entry; EMPTY for NONE, the last
+    entry: NDArray[np.int32]  # [S - 1] the entry of each sequence but the empty one
 
     @classmethod
     def make(cls, tree: GameTree, player: int, before: NDArray[np.int32], line: Ints) -> _Side:
@@ -157,24 +158,24 @@ class _Side(NamedTuple):
         base = 1 + np.r_[0, np.cumsum(count * actions)][: len(first)].astype(np.int64)
         number = np.full(len(sets.action) + 1, EMPTY, np.int32)
         for f, m, n, b in zip(first, count, actions, base, strict=True):
-            slots = sets.offset[order[f : f + m]][None, :] + np.arange(n)[:, None]
-            number[slots] = b + np.arange(n * m).reshape(n, m)
-        slot = np.argsort(number[:-1], kind="stable")[np.count_nonzero(number[:-1] == EMPTY) :]
-        return cls(count, actions, base, first, number[before[order]], number, slot.astype(np.int32))
+            entries = sets.offset[order[f : f + m]][None, :] + np.arange(n)[:, None]
+            number[entries] = b + np.arange(n * m).reshape(n, m)
+        entry = np.argsort(number[:-1], kind="stable")[np.count_nonzero(number[:-1] == EMPTY) :]
+        return cls(count, actions, base, first, number[before[order]], number, entry.astype(np.int32))
 
 
 def _levels(tree: GameTree, own: NDArray[np.intp], before: NDArray[np.int32]) -> Ints:
-    """How many own choices come before each of a player's information sets. int64[I]"""
-    of_slot = np.repeat(np.arange(tree.num_infosets), np.diff(tree.infosets.offset))
+    """The number of own choices before each of a player's information sets. int64[I]"""
+    infoset_of = np.repeat(np.arange(tree.num_infosets), np.diff(tree.infosets.offset))
     level = np.zeros(tree.num_infosets, np.int64)
     for i in own[before[own] != NONE]:  # parents have lower numbers
-        level[i] = level[of_slot[before[i]]] + 1
+        level[i] = level[infoset_of[before[i]]] + 1
     return level
 
 
 def _matrix(rows: NDArray[np.int32], columns: NDArray[np.int32], values: Reals, me: _Side, other: _Side) -> csr_array:
-    """A sparse matrix, entries at the same place added up and zeros left out."""
-    shape = (len(me.slot) + 1, len(other.slot) + 1)
+    """A sparse matrix: entries at the same place are added up, zeros are left out."""
+    shape = (len(me.entry) + 1, len(other.entry) + 1)
     matrix = csr_array(coo_array((values, (rows, columns)), shape=shape))
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
@@ -183,21 +184,21 @@ def _matrix(rows: NDArray[np.int32], columns: NDArray[np.int32], values: Reals, 
 
 
 @kernel(float64[::1](SeatType, types.int32[::1], float64[::1]))
-def _plan(seat: Seat, slots: NDArray[np.int32], probability: Reals) -> Reals:
+def _plan(seat: Seat, entries: NDArray[np.int32], probability: Reals) -> Reals:
     """x(s) = x(parent of s) · the probability of s."""
-    plan = np.ones(len(slots) + 1)
+    plan = np.ones(len(entries) + 1)
     for g in range(len(seat.sets)):
         m, base, first = seat.sets[g], seat.base[g], seat.first[g]
         for a in range(seat.actions[g]):
             for k in range(m):
                 s = base + a * m + k
-                plan[s] = plan[seat.parent[first + k]] * probability[slots[s - 1]]
+                plan[s] = plan[seat.parent[first + k]] * probability[entries[s - 1]]
     return plan
 
 
 @kernel()
 def _gain(seat: Seat, own: Reals, other: Reals) -> float:
-    """What a best response to the other's plan gains over one's own."""
+    """What a best response to the other's plan gains over the player's own plan."""
     worth = np.empty(len(own) + HEIGHT)
     multiply(seat.payoff, other, worth)
     value = 0.0
@@ -215,9 +216,9 @@ def _gain(seat: Seat, own: Reals, other: Reals) -> float:
 
 @kernel(float64(SeatType, SeatType, types.int32[::1], types.int32[::1], float64[::1]))
 def _nash_conv(
-    seat0: Seat, seat1: Seat, slots0: NDArray[np.int32], slots1: NDArray[np.int32], probability: Reals
+    seat0: Seat, seat1: Seat, entries0: NDArray[np.int32], entries1: NDArray[np.int32], probability: Reals
 ) -> float:
-    plan0, plan1 = _plan(seat0, slots0, probability), _plan(seat1, slots1, probability)
+    plan0, plan1 = _plan(seat0, entries0, probability), _plan(seat1, entries1, probability)
     return _gain(seat0, plan0, plan1) + _gain(seat1, plan1, plan0)
 
 

@@ -1,7 +1,7 @@
 """The equilibrium of a two-player zero-sum game as a linear program on its sequence form.
 
-Player i looks for the plan x whose worst case is best (von Stengel 1996). With v the other's best value at each
-of his information sets K (and v₀ at the start), in player i's utility:
+Player i looks for the realisation plan x with the best worst case (von Stengel 1996). With v(K) the value, in player
+i's utility, of the other's best response at each of the other's information sets K, and v₀ at the start:
 
     maximise  v₀   subject to   x(∅) = 1,  Σₐ x(I, a) = x(parent of I),  x ≥ 0,
                                 v(K of t) ≤ Σₛ Uᵢ[s, t] x(s) + Σ v(K') over K' that follow t,   for each sequence t
@@ -13,15 +13,15 @@ import numpy as np
 
 from qdts.errors import InputError
 from qdts.kernels import Ints, Reals
-from qdts.solving.sequence_form import EMPTY, Seat, SequenceForm
+from qdts.solving.sequence.form import EMPTY, Seat, SequenceForm
 
 
 def equilibrium(form: SequenceForm) -> tuple[Reals, float]:
     """An equilibrium as probabilities float64[A], and its value to the first player."""
     if not form.tree.game.zero_sum:
         raise InputError(f"the linear program needs a zero-sum game, {form.tree.game.spec} is not one")
-    first, value = _cautious_plan(form, 0)
-    second, _ = _cautious_plan(form, 1)
+    first, value = _maximin_plan(form, 0)
+    second, _ = _maximin_plan(form, 1)
     return form.policy((first, second)), value
 
 
@@ -33,8 +33,8 @@ def _infoset_of_sequence(seat: Seat) -> Ints:
     return owner
 
 
-def _cautious_plan(form: SequenceForm, player: int) -> tuple[Reals, float]:
-    """A plan that does best in the worst case, and what it is then worth."""
+def _maximin_plan(form: SequenceForm, player: int) -> tuple[Reals, float]:
+    """A plan with the best worst case, and its value then."""
     from scipy.optimize import linprog
     from scipy.sparse import coo_array, hstack
 

@@ -1,193 +1,52 @@
-"""The worlds that a sweep over one player's views holds at a time, as a stack in one block of memory.
-
-The player p whose best response is sought stands at a view, with all worlds that fit it and their weights r₋ₚ. Such a
-*group* has one *unit* for each of his actions. Expanding a unit lets him act in every world of the group and pushes
-each world on through chance and the others until the game ends (its weighted return goes to the unit) or p moves
-again (it arrives in the group of his new view). Folding a group adds what its units are worth to the unit it came from.
-
-    axis  counts
-    N     worlds that fit into memory
-    G     groups that do
-    U     units that do
-    W     slots of a world
-    D     the game's greatest depth plus one
-    B     its widest branching
-"""
+"""The kernels of a sweep: expanding branches of a `world_stack`, and folding its groups."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numba import float64, int64, types
-from numpy.typing import NDArray
+from numba import int64
 
-from qdts.errors import InputError
-from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
-from qdts.kernels import Ints, Reals, kernel
-from qdts.solving.lending import inlined, lent
-from qdts.solving.rows import FOUND, NO_ROOM, PENDING, Table, TableType, look_up
-from qdts.solving.tree import NONE, hash_view, sums_to_one, table_size
-
-DONE, CUT, FULL, TABLE_FULL, ACTIONS_DIFFER, FORGOTTEN, BAD_CHANCE, NO_ACTIONS, TOO_DEEP = range(9)
-"""What `expand` says: all units are expanded; enough worlds for now; no room for all worlds of a unit; no room to
-note a view; the policy has other actions than the game; two units led to one view, so that p does not recall what he
-did; chance does not sum to one; a mover with nothing to do; a history longer than the game's `max_depth`. The unit at
-which it stopped is undone."""
-
-WORLDS, GROUPS, UNITS = range(3)
-"""Registers of the stack: how much of each axis is in use."""
-
-GROUP, UNIT, PENDING_ROWS, HISTORIES, DEPTH = range(5)
-"""Registers of the machine: where to go on, how many rows have to be asked before the run counts, histories met, and
-the depth of the path at which a fault was met."""
-
-MOST_WORLDS = np.iinfo(np.int32).max // 2
-"""Worlds, groups and units are numbered by 32 bits."""
-
-FREE = 0
-"""No group at this place of the hash table; a group g is noted as g + 1, so that untouched memory is free."""
-
-
-class Stack(NamedTuple):
-    """Worlds in groups, and what each of the owner's actions is worth. What a run adds lies on top."""
-
-    worlds: Ints  # [N, W]
-    weight: Reals  # [N] chance's and the others' probability of getting there
-    group: NDArray[np.int32]  # [N]
-    order: NDArray[np.int32]  # [N] worlds by group
-    start: Ints  # [G] its worlds are order[start] to order[start + size]; while a run is on, its first world
-    size: NDArray[np.int32]  # [G]
-    unit: Ints  # [G] its first unit
-    actions: NDArray[np.int32]  # [G] how many it has
-    parent: Ints  # [G] the unit that led to it
-    hash: Ints  # [G] of the view
-    action: NDArray[np.int32]  # [U] the owner's action, or NONE for the unit before his first
-    best: Reals  # [U] what it is worth if he then plays a best response, times r₋ₚ
-    mean: Reals  # [U] what it is worth if he then plays his policy
-    place: NDArray[np.int32]  # [power of two] hash table of the groups of a run, otherwise all FREE
-    top: Ints  # [3] registers
-
-
-class Machine(NamedTuple):
-    """Scratch of the walk between two turns of the owner."""
-
-    worlds: Ints  # [D, W] the path
-    weight: Reals  # [D]
-    cursor: Ints  # [D] the next child, NONE before the node is entered
-    width: Ints  # [D] how many there are
-    choices: Ints  # [D, B]
-    chances: Reals  # [D, B]
-    seen: Ints  # [W] a view
-    other: Ints  # [W] another
-    utility: Reals  # [P]
-    total: Reals  # [1] returns of the unit at hand
-    registers: Ints  # [5]
-
-
-class Task(NamedTuple):
-    """What a run is to do: which units, and how much it may add to the stack."""
-
-    player: int
-    groups: int  # the end of the groups whose units are expanded
-    enough: int  # worlds on the stack after which no further unit is begun
-    most_worlds: int  # that the stack may hold
-    most_groups: int
-    most_units: int
-    mask: int  # the size of the hash table to use, less one
-    part: int  # only views whose hash leaves this remainder
-    parts: int  # when divided by this
-
-
-_ints, _small, _reals = int64[::1], types.int32[::1], float64[::1]
-_stack_type = types.NamedTuple(
-    [
-        *(int64[:, ::1], _reals, _small, _small),
-        *(_ints, _small, _ints, _small, _ints, _ints),
-        *(_small, _reals, _reals, _small, _ints),
-    ],
+from qdts.hashing import hash_vector
+from qdts.kernels import Ints, kernel
+from qdts.pointers import borrowed
+from qdts.solving.sweep.policy_cache import KNOWN, NO_SPACE, PENDING, Table, TableType, look_up
+from qdts.solving.sweep.world_stack import (
+    BRANCH,
+    BRANCHES,
+    DEPTH,
+    GROUP,
+    GROUPS,
+    HISTORIES,
+    PENDING_VIEWS,
+    VACANT,
+    WORLDS,
     Stack,
+    StackType,
+    Task,
+    TaskType,
+    Walk,
+    WalkType,
 )
-_machine_type = types.NamedTuple(
-    [
-        *(int64[:, ::1], _reals, _ints, _ints, int64[:, ::1], float64[:, ::1]),
-        *(_ints, _ints, _reals, _reals, _ints),
-    ],
-    Machine,
-)
-_task_type = types.NamedUniTuple(int64, 9, Task)
+from qdts.solving.tree.arrays import NONE
+from qdts.solving.tree.faults import sums_to_one
+
+DONE, ENOUGH, FULL, TABLE_FULL, ACTIONS_DIFFER, NO_RECALL, BAD_CHANCE, NO_ACTIONS, TOO_DEEP = range(9)
+"""Status of `expand`: all branches are expanded; enough worlds for now; no space for all worlds of a branch; no space
+for a view in the policy's table; the policy has other actions than the game; two branches led to one view, so that the
+player does not recall what they did; chance does not sum to one; a mover without actions; a history longer than the
+game's `max_depth`. The branch at which it stopped is undone."""
 
 
-def bytes_per_world(game: Game) -> int:
-    """What one more world costs, with its share of groups, units and the hash table."""
-    return 8 * game.world_size + 16 + 20 + 20 + 4
-
-
-def make_stack(game: Game, memory: int) -> Stack:
-    """An empty stack that takes no more than so many bytes; what is not used costs nothing."""
-    n = min(max(1, memory // bytes_per_world(game)), MOST_WORLDS)
-    groups, units = n // 2 + 1, n + game.max_branching
-    try:
-        worlds = np.empty((n, game.world_size), np.int64)
-    except MemoryError:
-        raise InputError(f"this machine does not give {memory:,} bytes of memory for a sweep; ask for less") from None
-    return Stack(
-        worlds,
-        np.empty(n),
-        np.empty(n, np.int32),
-        np.empty(n, np.int32),
-        np.empty(groups, np.int64),
-        np.empty(groups, np.int32),
-        np.empty(groups, np.int64),
-        np.empty(groups, np.int32),
-        np.empty(groups, np.int64),
-        np.empty(groups, np.int64),
-        np.empty(units, np.int32),
-        np.empty(units),
-        np.empty(units),
-        np.zeros(table_size(groups // 2), np.int32),
-        np.zeros(3, np.int64),
-    )
-
-
-def make_machine(game: Game) -> Machine:
-    """Scratch for a game."""
-    depth, branching = game.max_depth + 2, game.max_branching
-    return Machine(
-        np.zeros((depth, game.world_size), np.int64),
-        np.zeros(depth),
-        np.zeros(depth, np.int64),
-        np.zeros(depth, np.int64),
-        np.zeros((depth, branching), np.int64),
-        np.zeros((depth, branching)),
-        np.zeros(game.world_size, np.int64),
-        np.zeros(game.world_size, np.int64),
-        np.zeros(game.players),
-        np.zeros(1),
-        np.zeros(5, np.int64),
-    )
-
-
-def begin(game: Game, stack: Stack) -> None:
-    """Put the start of the game on the empty stack: a group of one world, whose only unit is to do nothing."""
-    stack.worlds[0] = game.initial()
-    stack.weight[0] = 1.0
-    stack.order[0] = stack.start[0] = stack.unit[0] = 0
-    stack.size[0] = stack.actions[0] = 1
-    stack.action[0] = NONE
-    stack.best[0] = stack.mean[0] = 0.0
-    stack.top[:] = 1
-
-
-@inlined
-def _see(game: Any, rules: Ints, world: Ints, player: int, view: Ints) -> None:
+@kernel(inline=True)
+def _write_view(game: Any, rules: Ints, world: Ints, player: int, view: Ints) -> None:
     for i in range(world.shape[0]):
         view[i] = world[i]
     game.redact(rules.ctypes, view.ctypes, player)
 
 
-@inlined
+@kernel(inline=True)
 def _same(a: Ints, b: Ints) -> bool:
     same = True
     for i in range(a.shape[0]):
@@ -195,75 +54,71 @@ def _same(a: Ints, b: Ints) -> bool:
     return same
 
 
-@inlined
-def _refusal(found: int) -> int:
-    """What it means that a row can't be had."""
-    return TABLE_FULL if found == NO_ROOM else ACTIONS_DIFFER
+@kernel(inline=True)
+def _refusal(status: int) -> int:
+    """The status of a run in which `look_up` has failed."""
+    return TABLE_FULL if status == NO_SPACE else ACTIONS_DIFFER
 
 
-@inlined
-def _look_up(
-    game: Any, rules: Ints, table: Table, machine: Machine, world: Ints, player: int, actions: Ints, n: int, out: Reals
-) -> int:
-    """The row of the player who moves in a world."""
-    if len(table.place) > 0:  # else the policy is uniform and nobody looks
-        _see(game, rules, world, player, machine.seen)
-    return look_up(table, machine.seen, actions, n, out)
+@kernel(inline=True)
+def _look_up(game: Any, rules: Ints, table: Table, walk: Walk, world: Ints, player: int, row: int, n: int) -> int:
+    """Write the probabilities of the n actions in a row of `choices` into the same row of `chances`."""
+    if len(table.buckets) > 0:  # else the policy is uniform and needs no view
+        _write_view(game, rules, world, player, walk.redacted)
+    return look_up(table, walk.redacted, walk.choices[row], n, walk.chances[row])
 
 
-@inlined
-def _new_group(
-    game: Any, rules: Ints, stack: Stack, machine: Machine, task: Task, world: Ints, h: int, unit: int
-) -> int:
-    """Begin a group with its units; the world that comes next is its first."""
+@kernel(inline=True)
+def _new_group(game: Any, rules: Ints, stack: Stack, walk: Walk, task: Task, world: Ints, h: int, branch: int) -> int:
+    """Begin a group with its branches; the world that is added next is its first."""
     top = stack.top
-    g, u = top[GROUPS], top[UNITS]
-    if g == task.most_groups or u + machine.choices.shape[1] > task.most_units:
+    g, b = top[GROUPS], top[BRANCHES]
+    if g == task.most_groups or b + walk.choices.shape[1] > task.most_branches:
         return FULL
-    n = game.legal(rules.ctypes, world.ctypes, machine.choices[-1].ctypes)
+    n = game.legal(rules.ctypes, world.ctypes, walk.choices[-1].ctypes)
     if n <= 0:
         return NO_ACTIONS
     stack.start[g] = top[WORLDS]
     stack.size[g] = 0
-    stack.unit[g] = u
+    stack.branch[g] = b
     stack.actions[g] = n
-    stack.parent[g] = unit
+    stack.parent[g] = branch
     stack.hash[g] = h
     for k in range(n):
-        stack.action[u + k] = machine.choices[-1, k]
+        stack.action[b + k] = walk.choices[-1, k]
     top[GROUPS] += 1
-    top[UNITS] += n
+    top[BRANCHES] += n
     return DONE
 
 
-@inlined
-def _arrive(
-    game: Any, rules: Ints, stack: Stack, machine: Machine, task: Task, world: Ints, weight: float, unit: int
+@kernel(inline=True)
+def _add_world(
+    game: Any, rules: Ints, stack: Stack, walk: Walk, task: Task, world: Ints, weight: float, branch: int
 ) -> int:
-    """Put a world at which the owner moves on the stack, into the group of his view."""
+    """Put a world at which the player moves on the stack, into the group of the player's view."""
     top = stack.top
-    _see(game, rules, world, task.player, machine.seen)
-    h = hash_view(machine.seen, 0)
+    _write_view(game, rules, world, task.player, walk.redacted)
+    h = hash_vector(walk.redacted, walk.redacted.shape[0], 0)
     if task.parts > 1 and (h >> 32) % task.parts != task.part:
         return DONE
     if top[WORLDS] == task.most_worlds:
         return FULL
     place = h & task.mask
-    while stack.place[place] != FREE:
-        g = stack.place[place] - 1
+    while stack.buckets[place] != VACANT:
+        g = stack.buckets[place] - 1
         if stack.hash[g] == h:
-            _see(game, rules, stack.worlds[stack.start[g]], task.player, machine.other)
-            if _same(machine.seen, machine.other):
-                if stack.parent[g] != unit:
-                    return FORGOTTEN
+            _write_view(game, rules, stack.worlds[stack.start[g]], task.player, walk.other_redacted)
+            if _same(walk.redacted, walk.other_redacted):
+                if stack.parent[g] != branch:
+                    return NO_RECALL
                 break
         place = (place + 1) & task.mask
-    if stack.place[place] == FREE:
-        status = _new_group(game, rules, stack, machine, task, world, h, unit)
+    if stack.buckets[place] == VACANT:
+        status = _new_group(game, rules, stack, walk, task, world, h, branch)
         if status != DONE:
             return status
-        stack.place[place] = top[GROUPS]
-    g = stack.place[place] - 1
+        stack.buckets[place] = top[GROUPS]
+    g = stack.buckets[place] - 1
     w = top[WORLDS]
     for i in range(world.shape[0]):
         stack.worlds[w, i] = world[i]
@@ -274,110 +129,108 @@ def _arrive(
     return DONE
 
 
-@inlined
-def _enter(
-    game: Any, rules: Ints, stack: Stack, table: Table, machine: Machine, task: Task, depth: int, unit: int
-) -> int:
-    """Say what may happen at the node at hand: nothing if the game is over, or if the owner moves."""
-    world = machine.worlds[depth]
-    machine.registers[HISTORIES] += 1
-    machine.width[depth] = 0
+@kernel(inline=True)
+def _enter(game: Any, rules: Ints, stack: Stack, table: Table, walk: Walk, task: Task, depth: int, branch: int) -> int:
+    """Write the choices at the current node: none if the game is over, or if the player moves."""
+    world = walk.worlds[depth]
+    walk.counters[HISTORIES] += 1
+    walk.width[depth] = 0
     mover = game.mover(rules.ctypes, world.ctypes)
     if mover == TERMINAL:
-        game.returns(rules.ctypes, world.ctypes, machine.utility.ctypes)
-        machine.total[0] += machine.weight[depth] * machine.utility[task.player]
+        game.returns(rules.ctypes, world.ctypes, walk.utility.ctypes)
+        walk.total[0] += walk.weight[depth] * walk.utility[task.player]
         return DONE
     if mover == task.player:
-        return _arrive(game, rules, stack, machine, task, world, machine.weight[depth], unit)
-    choices, chances = machine.choices[depth], machine.chances[depth]
+        return _add_world(game, rules, stack, walk, task, world, walk.weight[depth], branch)
+    choices, chances = walk.choices[depth], walk.chances[depth]
     if mover == CHANCE:
-        machine.width[depth] = game.chance(rules.ctypes, world.ctypes, choices.ctypes, chances.ctypes)
-        return DONE if sums_to_one(chances, machine.width[depth]) else BAD_CHANCE
+        walk.width[depth] = game.chance(rules.ctypes, world.ctypes, choices.ctypes, chances.ctypes)
+        return DONE if sums_to_one(chances, walk.width[depth]) else BAD_CHANCE
     n = game.legal(rules.ctypes, world.ctypes, choices.ctypes)
     if n <= 0:
         return NO_ACTIONS
-    found = _look_up(game, rules, table, machine, world, mover, choices, n, chances)
-    if found == FOUND:
-        machine.width[depth] = n
-    elif found == PENDING:
-        machine.registers[PENDING_ROWS] += 1
+    status = _look_up(game, rules, table, walk, world, mover, depth, n)
+    if status == KNOWN:
+        walk.width[depth] = n
+    elif status == PENDING:
+        walk.counters[PENDING_VIEWS] += 1
     else:
-        return _refusal(found)
+        return _refusal(status)
     return DONE
 
 
-@inlined
-def _push(game: Any, rules: Ints, stack: Stack, table: Table, machine: Machine, task: Task, unit: int) -> int:
-    """Depth first from the world at hand through what chance and the others may do."""
+@kernel(inline=True)
+def _play_on(game: Any, rules: Ints, stack: Stack, table: Table, walk: Walk, task: Task, branch: int) -> int:
+    """Depth first from the first world of the path through all that chance and the others may do."""
     depth = 0
-    machine.cursor[0] = NONE
+    walk.cursor[0] = NONE
     while depth >= 0:
-        if machine.cursor[depth] == NONE:
-            machine.cursor[depth] = 0
-            status = _enter(game, rules, stack, table, machine, task, depth, unit)
+        if walk.cursor[depth] == NONE:
+            walk.cursor[depth] = 0
+            status = _enter(game, rules, stack, table, walk, task, depth, branch)
             if status != DONE:
-                machine.registers[DEPTH] = depth
+                walk.counters[DEPTH] = depth
                 return status
-        k = machine.cursor[depth]
-        if k == machine.width[depth]:
+        k = walk.cursor[depth]
+        if k == walk.width[depth]:
             depth -= 1
             continue
-        machine.cursor[depth] += 1
-        p = machine.chances[depth, k]
+        walk.cursor[depth] += 1
+        p = walk.chances[depth, k]
         if p > 0:
-            if depth + 2 == len(machine.worlds):
-                machine.registers[DEPTH] = depth
+            if depth + 2 == len(walk.worlds):
+                walk.counters[DEPTH] = depth
                 return TOO_DEEP
-            world, below = machine.worlds[depth], machine.worlds[depth + 1]
+            world, below = walk.worlds[depth], walk.worlds[depth + 1]
             for i in range(world.shape[0]):
                 below[i] = world[i]
-            game.step(rules.ctypes, below.ctypes, machine.choices[depth, k])
-            machine.weight[depth + 1] = machine.weight[depth] * p
-            machine.cursor[depth + 1] = NONE
+            game.step(rules.ctypes, below.ctypes, walk.choices[depth, k])
+            walk.weight[depth + 1] = walk.weight[depth] * p
+            walk.cursor[depth + 1] = NONE
             depth += 1
     return DONE
 
 
-@inlined
+@kernel(inline=True)
 def _find_group(stack: Stack, task: Task, group: int) -> int:
-    """The place of a group of this run in the hash table."""
+    """The entry of a group of this run in the hash table."""
     place = stack.hash[group] & task.mask
-    while stack.place[place] != group + 1:
+    while stack.buckets[place] != group + 1:
         place = (place + 1) & task.mask
     return place
 
 
-@inlined
-def _expand_unit(
-    game: Any, rules: Ints, stack: Stack, table: Table, machine: Machine, task: Task, group: int, unit: int
+@kernel(inline=True)
+def _expand_branch(
+    game: Any, rules: Ints, stack: Stack, table: Table, walk: Walk, task: Task, group: int, branch: int
 ) -> int:
-    """Let the owner act in every world of a group, and push each on. If it fails, the stack is as it was."""
+    """Let the player act in every world of a group, and play each on. If it fails, the stack is unchanged."""
     top = stack.top
-    worlds, groups, units, histories = top[WORLDS], top[GROUPS], top[UNITS], machine.registers[HISTORIES]
-    machine.total[0] = 0.0
+    worlds, groups, branches, histories = top[WORLDS], top[GROUPS], top[BRANCHES], walk.counters[HISTORIES]
+    walk.total[0] = 0.0
     for i in range(stack.start[group], stack.start[group] + stack.size[group]):
         world = stack.order[i]
-        machine.worlds[0] = stack.worlds[world]
-        machine.weight[0] = stack.weight[world]
-        if stack.action[unit] != NONE:
-            game.step(rules.ctypes, machine.worlds[0].ctypes, stack.action[unit])
-        status = _push(game, rules, stack, table, machine, task, unit)
+        walk.worlds[0] = stack.worlds[world]
+        walk.weight[0] = stack.weight[world]
+        if stack.action[branch] != NONE:
+            game.step(rules.ctypes, walk.worlds[0].ctypes, stack.action[branch])
+        status = _play_on(game, rules, stack, table, walk, task, branch)
         if status != DONE:
             for g in range(top[GROUPS] - 1, groups - 1, -1):
-                stack.place[_find_group(stack, task, g)] = FREE
-            top[WORLDS], top[GROUPS], top[UNITS] = worlds, groups, units
-            machine.registers[HISTORIES] = histories
+                stack.buckets[_find_group(stack, task, g)] = VACANT
+            top[WORLDS], top[GROUPS], top[BRANCHES] = worlds, groups, branches
+            walk.counters[HISTORIES] = histories
             return status
     if task.part == 0:
-        stack.best[unit] = stack.mean[unit] = machine.total[0]
+        stack.best[branch] = stack.mean[branch] = walk.total[0]
     else:
-        machine.registers[HISTORIES] = histories
+        walk.counters[HISTORIES] = histories
     return DONE
 
 
-@inlined
+@kernel(inline=True)
 def _sort(stack: Stack, worlds: int, groups: int) -> None:
-    """Order what a run has added, from these worlds and groups on, by group."""
+    """Order by group what a run has added, from these worlds and groups on."""
     start = worlds
     for g in range(groups, stack.top[GROUPS]):
         stack.start[g] = start
@@ -389,67 +242,66 @@ def _sort(stack: Stack, worlds: int, groups: int) -> None:
         stack.size[g] += 1
 
 
-@kernel(int64(KernelsType, RulesType, _stack_type, TableType, _machine_type, _task_type))
-def expand(game: Any, rules: Ints, stack: Stack, table: Table, machine: Machine, task: Task) -> int:
-    """Expand unit after unit; what arrives is on the stack, in groups, and finished games are in `best` and `mean`."""
-    stack, machine, table = lent(stack), lent(machine), lent(table)
-    r, top = machine.registers, stack.top
+@kernel(int64(KernelsType, RulesType, StackType, TableType, WalkType, TaskType))
+def expand(game: Any, rules: Ints, stack: Stack, table: Table, walk: Walk, task: Task) -> int:
+    """Expand one branch after another: new worlds go on the stack, in groups, returns into `best` and `mean`."""
+    stack, walk, table = borrowed(stack), borrowed(walk), borrowed(table)
+    r, top = walk.counters, stack.top
     worlds, groups = top[WORLDS], top[GROUPS]
     status = DONE
-    r[PENDING_ROWS] = 0
+    r[PENDING_VIEWS] = 0
     while r[GROUP] < task.groups and status == DONE:
-        status = _expand_unit(game, rules, stack, table, machine, task, r[GROUP], r[UNIT])
+        status = _expand_branch(game, rules, stack, table, walk, task, r[GROUP], r[BRANCH])
         if status == DONE:
-            r[UNIT] += 1
-            if r[UNIT] == stack.unit[r[GROUP]] + stack.actions[r[GROUP]]:
+            r[BRANCH] += 1
+            if r[BRANCH] == stack.branch[r[GROUP]] + stack.actions[r[GROUP]]:
                 r[GROUP] += 1
-                r[UNIT] = stack.unit[r[GROUP]] if r[GROUP] < task.groups else 0
+                r[BRANCH] = stack.branch[r[GROUP]] if r[GROUP] < task.groups else 0
             if top[WORLDS] >= task.enough and r[GROUP] < task.groups:
-                status = CUT
+                status = ENOUGH
     for g in range(groups, top[GROUPS]):
-        stack.place[_find_group(stack, task, g)] = FREE
+        stack.buckets[_find_group(stack, task, g)] = VACANT
     _sort(stack, worlds, groups)
     return status
 
 
-@kernel(int64(KernelsType, RulesType, _stack_type, TableType, _machine_type, int64, int64, int64))
-def fold(
-    game: Any, rules: Ints, stack: Stack, table: Table, machine: Machine, player: int, begin: int, end: int
-) -> int:
-    """Add what groups are worth to the units that led to them, up to the first whose row has to be asked.
+@kernel(int64(KernelsType, RulesType, StackType, TableType, WalkType, int64, int64, int64))
+def fold(game: Any, rules: Ints, stack: Stack, table: Table, walk: Walk, player: int, begin: int, end: int) -> int:
+    """Add the values of groups to the branches that led to them, up to the first whose view must be evaluated.
 
-    best(unit) += max over actions of best;   mean(unit) += Σ over actions of the policy's probability · mean
+    best(branch) += max over actions of best;   mean(branch) += Σ over actions of the policy's probability · mean
 
-    The register GROUP says how far it came. Rows of later groups are looked up too, so that all can be asked at once.
+    The counter GROUP says how far it came. Later groups are looked up too, so that all views are evaluated at once.
     """
-    stack, machine, table = lent(stack), lent(machine), lent(table)
-    r, choices, chances = machine.registers, machine.choices[-1], machine.chances[-1]
-    r[PENDING_ROWS], r[GROUP] = 0, begin
+    stack, walk, table = borrowed(stack), borrowed(walk), borrowed(table)
+    last = len(walk.choices) - 1
+    r, choices, chances = walk.counters, walk.choices[last], walk.chances[last]
+    r[PENDING_VIEWS], r[GROUP] = 0, begin
     for g in range(begin, end):
-        u, n = stack.unit[g], stack.actions[g]
+        b, n = stack.branch[g], stack.actions[g]
         for k in range(n):
-            choices[k] = stack.action[u + k]
+            choices[k] = stack.action[b + k]
         world = stack.worlds[stack.order[stack.start[g]]]
-        found = _look_up(game, rules, table, machine, world, player, choices, n, chances)
-        if found == PENDING:
-            r[PENDING_ROWS] += 1
-        elif found != FOUND:
-            return _refusal(found)
-        if r[PENDING_ROWS] == 0:
-            best, mean = stack.best[u], 0.0
+        status = _look_up(game, rules, table, walk, world, player, last, n)
+        if status == PENDING:
+            r[PENDING_VIEWS] += 1
+        elif status != KNOWN:
+            return _refusal(status)
+        if r[PENDING_VIEWS] == 0:
+            best, mean = stack.best[b], 0.0
             for k in range(n):
-                best = max(best, stack.best[u + k])
-                mean += chances[k] * stack.mean[u + k]
+                best = max(best, stack.best[b + k])
+                mean += chances[k] * stack.mean[b + k]
             stack.best[stack.parent[g]] += best
             stack.mean[stack.parent[g]] += mean
             r[GROUP] = g + 1
     return DONE
 
 
-@kernel(int64[:, ::1](KernelsType, RulesType, _stack_type, int64, int64, int64))
+@kernel(int64[:, ::1](KernelsType, RulesType, StackType, int64, int64, int64))
 def group_views(game: Any, rules: Ints, stack: Stack, player: int, begin: int, end: int) -> Ints:
-    """The owner's view of each group."""
+    """The player's view of each group."""
     views = np.empty((end - begin, stack.worlds.shape[1]), np.int64)
     for g in range(begin, end):
-        _see(game, rules, stack.worlds[stack.order[stack.start[g]]], player, views[g - begin])
+        _write_view(game, rules, stack.worlds[stack.order[stack.start[g]]], player, views[g - begin])
     return views
