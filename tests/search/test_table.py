@@ -1,4 +1,4 @@
-"""The table evaluator against `qdts.solving.belief` and the twin's enumeration, at every kind of query."""
+"""The table evaluator against `qdts.solving.exact.belief` and the twin's enumeration, at every kind of query."""
 
 from __future__ import annotations
 

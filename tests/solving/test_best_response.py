@@ -84,7 +84,7 @@ def test_perfect_information_takes_the_best_at_every_position() -> None:
 
 
 class _UniformOpenSpiel:
-    """Uniform play on OpenSpiel states, with what its evaluation asks for."""
+    """Uniform play on OpenSpiel states, with what its evaluation calls."""
 
     def action_probabilities(self, state: pyspiel.State, player_id: int | None = None) -> dict[int, float]:  # noqa: ARG002
         actions = state.legal_actions()

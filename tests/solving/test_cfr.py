@@ -99,7 +99,7 @@ def test_known_values(spec: str, value: float, digits: float) -> None:
 
 
 def test_kuhn_equilibria_are_the_one_parameter_family() -> None:
-    """With α the chance that the first player opens the jack with a bet: α ≤ 1/3, he opens the king with 3α, calls
+    """With α the chance that the first player opens the jack with a bet: α ≤ 1/3, they open the king with 3α, call
     with the queen with α + 1/3; the second player bluffs the jack and calls with the queen one time in three.
     """
     game = load_game("kuhn_poker")
@@ -120,7 +120,7 @@ def test_kuhn_equilibria_are_the_one_parameter_family() -> None:
 
     for algorithm in ("cfr+", "dcfr", "pcfr+"):
         solved = solve(game, algorithm, 200_000, tolerance=1e-6)
-        alpha, king, queen, queen_calls, jack_bluffs, queen_answers, king_raises, jack_calls = bets(
+        alpha, king, queen, queen_calls, jack_bluffs, queen_calls_back, king_raises, jack_calls = bets(
             solved.policy.probability
         )
         assert -1e-3 <= alpha <= 1 / 3 + 1e-3
@@ -128,7 +128,7 @@ def test_kuhn_equilibria_are_the_one_parameter_family() -> None:
         assert queen == pytest.approx(0, abs=5e-3)
         assert queen_calls == pytest.approx(alpha + 1 / 3, abs=5e-3)
         assert jack_bluffs == pytest.approx(1 / 3, abs=5e-3)
-        assert queen_answers == pytest.approx(1 / 3, abs=5e-3)
+        assert queen_calls_back == pytest.approx(1 / 3, abs=5e-3)
         assert king_raises == pytest.approx(1, abs=5e-3)
         assert jack_calls == pytest.approx(0, abs=5e-3)
 

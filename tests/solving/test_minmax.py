@@ -86,7 +86,7 @@ def test_solving_gives_a_policy_that_cannot_be_exploited() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(InputError, match="hides nothing, kuhn_poker is not one"):
+    with pytest.raises(InputError, match="of perfect information, kuhn_poker is not one"):
         min_max(load_game("kuhn_poker"))
     with pytest.raises(InputError, match="table=3, expected a power of two"):
         alpha_beta(load_game("tree_game"), table=3)

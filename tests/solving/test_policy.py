@@ -47,6 +47,21 @@ def test_order_of_views_does_not_matter() -> None:
     assert shuffled(policy.views[5]) == policy(policy.views[5])
 
 
+def test_of_equal_views_the_first_counts() -> None:
+    game = load_game("kuhn_poker")
+    policy = random_policy(game, 2)
+    twice = Policy(
+        game,
+        np.concatenate([policy.views, policy.views]),
+        np.r_[policy.offset, policy.offset[1:] + policy.offset[-1]].astype(np.int32),
+        np.tile(policy.action, 2),
+        np.r_[policy.probability, policy.probability[::-1]],
+    )
+    assert (aligned(game_tree(game), twice) == policy.probability).all()
+    assert all(twice(view) == policy(view) for view in policy.views)
+    assert nash_conv(game, twice, method="sweep") == nash_conv(game, policy, method="sweep")
+
+
 def test_probabilities_at_a_view(tmp_path: Path) -> None:
     game = load_game("kuhn_poker")
     policy = uniform_policy(game)

@@ -48,15 +48,15 @@ def test_gains_equal_the_best_pure_strategy(spec: str) -> None:
     for player, gain in enumerate(position_gains(policy)):
         best = naive.best_response_value(game, policy, player)
         assert gain == pytest.approx(best - value[player], abs=1e-12)
-        found, response = best_response(policy, player)
-        assert found == pytest.approx(best, abs=1e-12)
+        value, response = best_response(policy, player)
+        assert value == pytest.approx(best, abs=1e-12)
         assert naive.expected_return(game, response)[player] == pytest.approx(best, abs=1e-12)
 
 
 def test_positions_that_come_back() -> None:
     """A coin is tossed until someone wins: the mover wins at heads, else it is the other's turn.
 
-    He wins with probability 2/3, and returns are 1 and -1, so that his value is 1/3.
+    The first player wins with probability 2/3, and returns are 1 and -1, so that the value is 1/3.
     """
     first, child = np.array([0, 2, 2, 4, 4]), np.array([1, 2, 3, 0])
     order, start = components(first, child)
@@ -142,7 +142,7 @@ def test_pig_equals_its_equations() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(InputError, match="kuhn_poker hides something"):
+    with pytest.raises(InputError, match="kuhn_poker has hidden information"):
         position_graph(load_game("kuhn_poker"))
     with pytest.raises(InputError, match="more than 1,000 positions"):
         optimal_play(load_game("tic_tac_toe"), limit=1_000)

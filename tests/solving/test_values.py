@@ -19,16 +19,16 @@ GAMES = ["kuhn_poker", "kuhn_poker(players=3)", "liars_dice(dice_sides=3)", "lia
 
 
 def own_reach(game: Game, policy: Policy, player: int) -> dict[bytes, list[tuple[Ints, float]]]:
-    """By hand: every world that fits each view of a player, with the probability that the others take play there."""
-    found: dict[bytes, list[tuple[Ints, float]]] = {}
+    """By hand: every world with each view of a player, with the probability that the others take play there."""
+    worlds: dict[bytes, list[tuple[Ints, float]]] = {}
 
     def walk(world: Ints, others: float) -> None:
-        found.setdefault(game.view(world, player).tobytes(), []).append((world, others))
+        worlds.setdefault(game.view(world, player).tobytes(), []).append((world, others))
         for action, p in naive.branches(game, world, policy):
             walk(game.step(world, action), others if game.mover(world) == player else others * p)
 
     walk(game.initial(), 1.0)
-    return found
+    return worlds
 
 
 @pytest.mark.parametrize("spec", GAMES)
@@ -127,7 +127,7 @@ def test_where_the_others_never_go_chance_alone_weighs() -> None:
     tree = game_tree(game)
     passing = policy_on(tree, (tree.infosets.action == 0).astype(float))
     world = game.initial()
-    for action in (0, 2, 1):  # J against K, and the first player bets, which he never does
+    for action in (0, 2, 1):  # J against K, and the first player bets, which they never do
         world = game.step(world, action)
     view = game.view(world, 1)
     assert belief(passing, view, 1).probability == pytest.approx([0.5, 0.5])

@@ -7,7 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qdts import Game, InputError, Policy, expected_values, load_game, measure_policy, nash_conv, uniform_policy
+from qdts import (
+    Game,
+    InputError,
+    Policy,
+    expected_values,
+    load_game,
+    measure_policy,
+    nash_conv,
+    solving,
+    uniform_policy,
+)
 from qdts.games.interface import SIGNATURES, FunctionPointer
 from qdts.hashing import find_rows
 from qdts.kernels import Ints, Reals, compiled
@@ -64,9 +74,9 @@ class Counting:
     def __call__(self, views: Ints, counts: Ints) -> Reals:
         self.batches.append(len(views))
         assert len(np.unique(views, axis=0)) == len(views)
-        found, policy = find_rows(self.policy.views, views), self.policy
+        known, policy = find_rows(self.policy.views, views), self.policy
         rows = np.full((len(views), int(counts.max()) + 1), np.nan)
-        for row, i, n in zip(rows, found, counts, strict=True):
+        for row, i, n in zip(rows, known, counts, strict=True):
             assert policy.offset[i + 1] - policy.offset[i] == n
             row[:n] = policy.probability[policy.offset[i] : policy.offset[i + 1]]
         return rows
@@ -78,9 +88,9 @@ def test_equals_plain_recursion(spec: str) -> None:
     for policy in (random_policy(game, 1), some_zeros(game, 2)):
         for player in range(game.players):
             best, value = naive.response_by_views(game, policy, player)
-            found = sweep(game, policy, player)
-            assert found.best == pytest.approx(best, abs=1e-12)
-            assert found.value == pytest.approx(value, abs=1e-12)
+            swept = sweep(game, policy, player)
+            assert swept.best == pytest.approx(best, abs=1e-12)
+            assert swept.value == pytest.approx(value, abs=1e-12)
 
 
 @pytest.mark.parametrize("spec", [*SMALL, *MEDIUM])
@@ -109,8 +119,8 @@ def test_little_memory_changes_nothing(spec: str, block: int, monkeypatch: pytes
     before = measure_policy(game, policy, method="sweep")
     monkeypatch.setattr(view_sweep, "BLOCK", block)
     least = 4 * (4 * game.max_branching + 64) * bytes_per_world(game)
-    rows = Counting(policy)
-    for given in (policy, rows):
+    function = Counting(policy)
+    for given in (policy, function):
         found = measure_policy(game, given, method="sweep", memory=least)
         assert found.values == pytest.approx(before.values, abs=1e-12)
         assert found.gains == pytest.approx(before.gains, abs=1e-12)
@@ -121,13 +131,13 @@ def test_little_memory_changes_nothing(spec: str, block: int, monkeypatch: pytes
 
 def test_functions_are_called_in_batches_and_not_again() -> None:
     game = load_game("liars_dice")
-    rows = Counting(uniform_policy(game))
-    nash_conv(game, rows, method="sweep")
-    assert sum(rows.batches) == 2 * game_tree(game).num_infosets
-    assert len(rows.batches) < 100
-    calls = len(rows.batches)
-    nash_conv(game, rows)
-    assert rows.batches[calls:] == [game_tree(game).num_infosets]
+    function = Counting(uniform_policy(game))
+    nash_conv(game, function, method="sweep")
+    assert sum(function.batches) == 2 * game_tree(game).num_infosets
+    assert len(function.batches) < 100
+    calls = len(function.batches)
+    nash_conv(game, function)
+    assert function.batches[calls:] == [game_tree(game).num_infosets]
 
 
 def late(rules: Ints, world: Ints) -> None:
@@ -181,6 +191,11 @@ def test_large_games_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (np.diff([p.share for p in reports if p.player == 0]) >= -1e-12).all()
     game_tree(game)
     assert measure_policy(game, policy).method == "enumerate"
+
+
+def test_the_old_name_warns() -> None:
+    with pytest.warns(FutureWarning, match="uniform_rows is now called uniform_probabilities"):
+        assert solving.uniform_rows is uniform_probabilities
 
 
 def test_functions_on_positions() -> None:
@@ -252,10 +267,10 @@ def test_views_that_do_not_fit_into_the_cache(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(view_sweep, "policy_source", lambda game, policy, _: policy_source(game, policy, 0))
     leduc, hex = load_game("leduc_poker"), load_game("dark_hex(gameversion=adh,num_cols=2,num_rows=3)")
     policy = random_policy(leduc, 9)
-    rows = Counting(policy)
-    assert nash_conv(leduc, rows, method="sweep") == pytest.approx(nash_conv(leduc, policy), abs=1e-12)
-    assert sum(rows.batches) > 2 * len(policy)
-    assert max(rows.batches) <= 64
+    function = Counting(policy)
+    assert nash_conv(leduc, function, method="sweep") == pytest.approx(nash_conv(leduc, policy), abs=1e-12)
+    assert sum(function.batches) > 2 * len(policy)
+    assert max(function.batches) <= 64
     with pytest.raises(InputError, match="one action leads to more views of others than fit into the policy's cache"):
         sweep(hex, Counting(uniform_policy(hex)), 1)
 
