@@ -47,14 +47,15 @@ def hash_vector(vector: Ints, size: int, seed: int) -> int:
 def probe(rows: Ints, table: NDArray[np.int32], mask: int, vector: Ints, size: int) -> int:
     """The entry of a vector among rows of the same size: the one that holds it, or the free one where it belongs.
 
-    Rows and table are given flat, by pointers; `mask` is the table's length minus one.
+    Rows and table are given flat, by pointers; `mask` is the table's length minus one. Components are compared one at a
+    time: reading several at once, right after each was written by itself, makes the processor wait.
     """
     place = hash_vector(vector, size, 0) & mask
     while table[place] != FREE:
-        same, row = True, table[place] * size
-        for i in range(size):
-            same &= rows[row + i] == vector[i]
-        if same:
+        i, row = 0, table[place] * size
+        while i < size and rows[row + i] == vector[i]:
+            i += 1
+        if i == size:
             break
         place = (place + 1) & mask
     return place

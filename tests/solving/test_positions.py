@@ -44,10 +44,10 @@ def test_equals_search(spec: str) -> None:
 def test_gains_equal_the_best_pure_strategy(spec: str) -> None:
     game = load_game(spec)
     policy = random_policy(game, 3)
-    value = naive.expected_return(game, policy)
+    values = naive.expected_return(game, policy)
     for player, gain in enumerate(position_gains(policy)):
         best = naive.best_response_value(game, policy, player)
-        assert gain == pytest.approx(best - value[player], abs=1e-12)
+        assert gain == pytest.approx(best - values[player], abs=1e-12)
         value, response = best_response(policy, player)
         assert value == pytest.approx(best, abs=1e-12)
         assert naive.expected_return(game, response)[player] == pytest.approx(best, abs=1e-12)

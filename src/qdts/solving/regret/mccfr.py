@@ -13,6 +13,7 @@ from numba import float64, int64, types
 
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.kernels import Reals, kernel
+from qdts.pointers import borrowed
 from qdts.rng import State, StateType, sampled, seeded
 from qdts.solving.policy.table import uniform
 from qdts.solving.regret.history_cfr import normalised
@@ -101,6 +102,7 @@ def _traverse(
 
 @kernel(types.void(HistoriesType, InfoSetsType, _LearnerType, StateType, int64))
 def _run(histories: Histories, infosets: InfoSets, me: Learner, state: State, iterations: int) -> None:
+    histories, infosets, me = borrowed(histories), borrowed(infosets), borrowed(me)
     for _ in range(iterations):
         for player in range(histories.utility.shape[1]):
             _traverse(histories, infosets, me, state, 0, 0, player)
