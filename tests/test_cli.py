@@ -29,7 +29,7 @@ from qdts.search.evaluation.evaluator import Evaluator
 from qdts.search.options.options import Options
 from qdts.solving import load_policy, nash_conv, solve
 from qdts.solving.solver import Point
-from qdts.solving.tree import Progress
+from qdts.solving.tree.enumeration import Progress
 
 Output = pytest.CaptureFixture[str]
 
@@ -240,7 +240,7 @@ def check_failure(capsys: Output, arguments: list[str], *words: str) -> None:
         (["solve", "kuhn_poker(players=99)"], ["players=99", "from 2 to 10"]),
         (["solve", "kuhn_poker(players=3"], ["closing bracket"]),
         (["solve", "kuhn_poker", "--algorithm", "cfr++"], ["cfr++", "did you mean cfr+"]),
-        (["solve", "kuhn_poker", "--algorithm", "alpha-beta"], ["hides nothing"]),
+        (["solve", "kuhn_poker", "--algorithm", "alpha-beta"], ["perfect information"]),
         (["solve", "kuhn_poker", "--algorithm", "lp", "--plot", "curve.png"], ["--plot", "lp"]),
         (["solve", "kuhn_poker", "--iterations", "0"], ["--iterations", "1"]),
         (["solve", "kuhn_poker", "--iterations", "many"], ["--iterations"]),

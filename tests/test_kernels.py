@@ -23,7 +23,7 @@ from numba.core import event
 def compiled(names):
     with event.install_recorder("numba:compile") as recorder:
         from qdts.games import load_game
-        from qdts.solving.tree import enumerate_game
+        from qdts.solving.tree.enumeration import enumerate_game
         from qdts.testing import check_game
         for name in names:
             game = load_game(name)

@@ -16,6 +16,11 @@ ORDER = [
         *("errors", "files", "hashing", "interrupt", "kernels", "notes", "packages", "plotting", "pointers", "rng"),
     },  # the foundation
     {"games"},
+    {"solving/tree"},
+    {"solving/policy"},
+    {"solving/exact"},
+    {"solving/sequence", "solving/perfect", "solving/sweep"},
+    {"solving/regret"},
     {"solving"},
     {"search/options"},
     {"search/decision", "search/roots", "search/seeds"},

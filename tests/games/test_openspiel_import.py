@@ -15,10 +15,11 @@ from qdts.games.game import Game
 from qdts.games.interface import TERMINAL, UNKNOWN
 from qdts.games.openspiel import NOTHING_SEEN, find_openspiel, import_game
 from qdts.kernels import Ints, Reals
-from qdts.solving.openspiel import from_openspiel, to_openspiel
-from qdts.solving.policy import game_tree, policy_on
+from qdts.solving.policy.openspiel import from_openspiel, to_openspiel
+from qdts.solving.policy.table import policy_on
+from qdts.solving.tree.recent import game_tree
 from qdts.testing import check_game
-from random_policies import random_policy
+from solving.policies import random_policy
 
 OURS = [
     "kuhn_poker",
@@ -50,7 +51,7 @@ def test_a_native_game_and_its_import_agree(spec: str) -> None:
     paths = {tuple(other.path(h)): h for h in range(other.num_histories)}
     for seed in (0, 1):
         policy = random_policy(ours, seed)
-        same = policy_on(other, _carried(policy, paths, other.histories.slot))
+        same = policy_on(other, _carried(policy, paths, other.histories.entry))
         assert nash_conv(theirs, same) == pytest.approx(nash_conv(ours, policy), abs=1e-11)
         assert expected_values(same) == pytest.approx(expected_values(policy), abs=1e-11)
 
@@ -59,8 +60,8 @@ def _carried(policy: Policy, paths: dict[tuple[int, ...], int], slot: NDArray[np
     """A policy's probabilities, moved to the slots of the other tree by histories."""
     tree = game_tree(policy.game)
     moved = np.zeros(len(tree.infosets.action))
-    for h in np.flatnonzero(tree.histories.slot >= 0):
-        moved[slot[paths[tuple(tree.path(int(h)))]]] = policy.probability[tree.histories.slot[h]]
+    for h in np.flatnonzero(tree.histories.entry >= 0):
+        moved[slot[paths[tuple(tree.path(int(h)))]]] = policy.probability[tree.histories.entry[h]]
     return moved
 
 

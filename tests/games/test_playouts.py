@@ -11,11 +11,11 @@ import sys
 import numpy as np
 import pytest
 
-import naive
 from qdts import expected_values, load_game, uniform_policy
 from qdts.games.playouts import play_randomly
 from qdts.games.registry import family_names
 from qdts.testing import golden
+from solving import naive
 
 VALUED = ["kuhn_poker", "kuhn_poker(players=3)", "leduc_poker", "liars_dice(dice_sides=3)", "tic_tac_toe", "tree_game"]
 SPECS = [

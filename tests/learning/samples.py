@@ -13,7 +13,8 @@ from qdts.learning.selfplay.decisions import Decide, Decisions
 from qdts.learning.selfplay.games import play_games
 from qdts.learning.selfplay.record import Record
 from qdts.search.seeds import view_seed
-from qdts.solving.policy import Policy, game_tree
+from qdts.solving.policy.table import Policy
+from qdts.solving.tree.recent import game_tree
 
 SPECS = [
     "kuhn_poker",

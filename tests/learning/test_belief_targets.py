@@ -20,8 +20,9 @@ from qdts.learning.selfplay.record import NO_SEARCH
 from qdts.learning.selfplay.sampling import P, sample_moves
 from qdts.learning.targets.belief import BeliefTargets, belief_targets, explorers_moves
 from qdts.search.evaluation.evaluator import NOTHING, SAMPLE
-from qdts.solving.belief import belief
-from qdts.solving.policy import Policy, game_tree, policy_on
+from qdts.solving.exact.belief import belief
+from qdts.solving.policy.table import Policy, policy_on
+from qdts.solving.tree.recent import game_tree
 
 HIDDEN = [spec for spec in SPECS if load_game(spec).hidden]
 

@@ -27,9 +27,11 @@ from qdts.search.evaluation.builtin import Table, Uniform
 from qdts.search.evaluation.evaluator import ACT, SAMPLE, Evaluations, Queries
 from qdts.search.everywhere import searched_policy
 from qdts.search.options.named import named
+from qdts.solving.exact.values import reach, view_reach
 from qdts.solving.measure import measure_policy
-from qdts.solving.policy import Policy, game_tree, policy_on, uniform_policy
-from qdts.solving.values import reach, view_reach
+from qdts.solving.policy.table import Policy, policy_on
+from qdts.solving.tree.recent import game_tree
+from qdts.solving.uniform import uniform_policy
 
 SPECS = [
     "kuhn_poker",

@@ -26,7 +26,7 @@ from qdts.rng import seeded
 from qdts.search.evaluation.builtin import Playouts
 from qdts.search.evaluation.evaluator import ACT, NOTHING, Query
 from qdts.search.options.parsing import read_search
-from qdts.solving.policy import game_tree
+from qdts.solving.tree.recent import game_tree
 
 VIEW = "deal K, deal Q, Bet"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from naive import Strategy
 from qdts.games import Game
 from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL
 from qdts.kernels import Ints
 from qdts.search.options.options import Options
+from solving.naive import Strategy
 
 MASK = (1 << 64) - 1
 

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from qdts import load_game, solve
 from qdts.kernels import Ints, Reals
 from qdts.search.evaluation.policy_table import policy_table
-from qdts.solving.policy import Policy, aligned, game_tree, policy_on
-from qdts.solving.tree import GameTree
-from qdts.solving.values import reach
+from qdts.solving.exact.values import reach
+from qdts.solving.policy.table import Policy, aligned, policy_on
+from qdts.solving.tree.arrays import GameTree
+from qdts.solving.tree.recent import game_tree
 
 NEVER = 1e-12
 
@@ -58,8 +59,8 @@ def own_reach(tree: GameTree, p: Reals) -> Reals:
     r = np.ones((tree.num_histories, tree.game.players))
     for i in range(1, tree.num_histories):
         r[i] = r[h.parent[i]]
-        if h.slot[i] >= 0:
-            r[i, h.mover[h.parent[i]]] *= p[h.slot[i]]
+        if h.entry[i] >= 0:
+            r[i, h.mover[h.parent[i]]] *= p[h.entry[i]]
     best = np.zeros(tree.num_infosets)
     moves = np.flatnonzero(h.infoset >= 0)
     np.maximum.at(best, h.infoset[moves], r[moves, h.mover[moves]])

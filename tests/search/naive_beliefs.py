@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from naive import Strategy
 from qdts.games import Game
 from qdts.games.interface import CHANCE, NO_HOLE
 from qdts.kernels import Ints, Reals
 from qdts.search.options.options import Options
 from search.bandit_twin import BanditTwin
+from solving.naive import Strategy
 
 Weighed = list[tuple[Ints, float]]
 Memory = dict[tuple[int, bytes], dict[int, float]]

@@ -6,7 +6,6 @@ from hashlib import blake2b
 
 import numpy as np
 
-from naive import Strategy, branches, expected_return
 from qdts.games import Game
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints
@@ -14,6 +13,7 @@ from qdts.rng import State
 from qdts.search.evaluation import evaluator as kinds
 from qdts.search.evaluation.evaluator import Evaluation, Evaluator, Query
 from search.stream import number
+from solving.naive import Strategy, branches, expected_return
 
 
 def width(game: Game) -> int:

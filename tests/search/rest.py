@@ -9,7 +9,7 @@ from qdts.search.evaluation.builtin import Table
 from qdts.search.options.named import named
 from qdts.search.options.options import Options
 from qdts.search.run import run_searches
-from qdts.solving.policy import Policy
+from qdts.solving.policy.table import Policy
 from search.equilibria import equilibrium, reachable, views_of
 
 BATCH = 64

@@ -7,7 +7,6 @@ from functools import cache
 
 import numpy as np
 
-from naive import Strategy
 from qdts.games import Game
 from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.games.interface import NO_HOLE
@@ -16,9 +15,11 @@ from qdts.kernels import Ints, Reals
 from qdts.search.evaluation.builtin import Table
 from qdts.search.evaluation.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, Query
 from qdts.search.options.named import named
-from qdts.solving.belief import belief, tree_worlds
-from qdts.solving.policy import Policy, game_tree, policy_on
-from qdts.solving.values import merged_values
+from qdts.solving.exact.belief import belief, tree_worlds
+from qdts.solving.exact.values import merged_values
+from qdts.solving.policy.table import Policy, policy_on
+from qdts.solving.tree.recent import game_tree
+from solving.naive import Strategy
 
 
 def first_view(game: Game, seed: int) -> tuple[Ints, int]:

@@ -12,8 +12,8 @@ from qdts.search.evaluation.builtin import Table
 from qdts.search.options.named import named
 from qdts.search.options.options import Options
 from qdts.search.run import run_searches
-from qdts.solving.policy import game_tree
-from qdts.solving.values import expected_values
+from qdts.solving.measure import expected_values
+from qdts.solving.tree.recent import game_tree
 from search.samples import action_values, policy_for
 
 

@@ -9,7 +9,8 @@ from qdts import load_game, nash_conv
 from qdts.search.evaluation.builtin import Table
 from qdts.search.everywhere import searched_nash_conv, searched_policy
 from qdts.search.options.named import named
-from qdts.solving.policy import game_tree, policy_on
+from qdts.solving.policy.table import policy_on
+from qdts.solving.tree.recent import game_tree
 from search.samples import noisy_table
 
 

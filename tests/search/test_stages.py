@@ -10,7 +10,7 @@ from qdts.search.evaluation.builtin import Table
 from qdts.search.options.named import named
 from qdts.search.options.options import Options
 from qdts.search.run import run_in_stages, run_searches
-from qdts.solving.policy import uniform_policy
+from qdts.solving.uniform import uniform_policy
 from search.samples import first_view
 
 

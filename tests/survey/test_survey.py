@@ -15,8 +15,10 @@ from qdts import InputError, load_game, nash_conv, searched_policy
 from qdts.search.evaluation.builtin import Table
 from qdts.search.everywhere import SearchedStrategy, search_everywhere
 from qdts.search.options.named import named
-from qdts.solving.policy import Policy, game_tree, policy_on, uniform_policy
-from qdts.solving.values import reach
+from qdts.solving.exact.values import reach
+from qdts.solving.policy.table import Policy, policy_on
+from qdts.solving.tree.recent import game_tree
+from qdts.solving.uniform import uniform_policy
 from qdts.survey.rows import Row, appending, read_rows
 from qdts.survey.survey import (
     GAMES,

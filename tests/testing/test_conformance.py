@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from qdts.games import batch, family_names, load_game
 from qdts.kernels import Ints
-from qdts.solving.tree import enumerate_game
+from qdts.solving.tree.enumeration import enumerate_game
 from qdts.testing import ConformanceError, Law, check_game, golden
 from qdts.testing.rows import distinct, find
 

@@ -24,11 +24,13 @@ from qdts.search.evaluation.evaluator import NOTHING
 from qdts.search.everywhere import searched_nash_conv
 from qdts.search.options.compatibility import search_with_networks
 from qdts.search.options.named import named
-from qdts.solving.belief import tree_worlds
+from qdts.solving.exact.belief import tree_worlds
+from qdts.solving.exact.values import belief_weights, chance_reach, infoset_values, reach, view_reach
 from qdts.solving.measure import measure_policy
-from qdts.solving.policy import Policy, game_tree, handy_tree, policy_on
-from qdts.solving.tree import GameTree, TooLargeError
-from qdts.solving.values import belief_weights, chance_reach, infoset_values, reach, view_reach
+from qdts.solving.policy.table import Policy, policy_on
+from qdts.solving.tree.arrays import GameTree
+from qdts.solving.tree.enumeration import TooLargeError
+from qdts.solving.tree.recent import game_tree, handy_tree
 
 
 def network_policy(network: Network) -> Policy:

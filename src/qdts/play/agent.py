@@ -31,7 +31,7 @@ from qdts.search.options.compatibility import search_with_networks
 from qdts.search.options.parsing import read_search
 from qdts.search.roots import verify_root, verify_visits
 from qdts.search.seeds import view_seed
-from qdts.solving.policy import Policy
+from qdts.solving.policy.table import Policy
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,7 +36,8 @@ from qdts.search.options.options import Options
 from qdts.search.options.parsing import read_search
 from qdts.search.roots import MOST_VISITS, verify_visits
 from qdts.search.run import run_searches
-from qdts.solving.policy import Policy, load_policy
+from qdts.solving.policy.files import load_policy
+from qdts.solving.policy.table import Policy
 
 if TYPE_CHECKING:
     from qdts.play.agent import Agent

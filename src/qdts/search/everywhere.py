@@ -18,7 +18,8 @@ from qdts.search.roots import verify_visits
 from qdts.search.run import run_in_stages
 from qdts.search.seeds import view_seed
 from qdts.solving.measure import measure_policy
-from qdts.solving.policy import Policy, game_tree, policy_on
+from qdts.solving.policy.table import Policy, policy_on
+from qdts.solving.tree.recent import game_tree
 
 BATCH = 128
 """Searches that run side by side at most; the trees of one batch are in memory at a time."""

@@ -11,10 +11,12 @@ from numba import boolean, int64
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL, KernelsType, RulesType
+from qdts.hashing import find_rows
 from qdts.kernels import Ints, kernel
 from qdts.pointers import element
-from qdts.solving.policy import game_tree
-from qdts.solving.tree import NONE, TooLargeError, find_views
+from qdts.solving.tree.arrays import NONE
+from qdts.solving.tree.enumeration import TooLargeError
+from qdts.solving.tree.recent import game_tree
 
 MOST_VISITS = 2_000_000_000
 """Counts have 32 bits."""
@@ -102,7 +104,7 @@ def verify_view(game: Game, view: Ints, player: int) -> None:
                 f"{game.spec}: whether play leads to {where} is unknown, since the game is too large to enumerate; "
                 "give the moves from the start instead"
             ) from error
-        found = int(find_views(known.views, view[None])[0])
+        found = int(find_rows(known.views, view[None])[0])
         if found == NONE:
             raise unreachable
         mover = int(known.owner[found])

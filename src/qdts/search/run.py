@@ -15,7 +15,7 @@ from qdts.search.evaluation.evaluator import Evaluator
 from qdts.search.forest.searcher import Report, Searcher
 from qdts.search.options.options import Options
 from qdts.search.options.variants import Machine
-from qdts.solving.policy import Policy
+from qdts.solving.policy.table import Policy
 
 
 def run_searches(

@@ -13,8 +13,9 @@ from qdts.rng import seeded
 from qdts.search.evaluation.builtin import Table
 from qdts.search.evaluation.evaluator import ACT, NOTHING, Query
 from qdts.search.everywhere import SearchedStrategy
-from qdts.solving.policy import Policy, game_tree
-from qdts.solving.values import view_reach
+from qdts.solving.exact.values import view_reach
+from qdts.solving.policy.table import Policy
+from qdts.solving.tree.recent import game_tree
 from qdts.survey.rows import QError
 
 

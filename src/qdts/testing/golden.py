@@ -24,9 +24,10 @@ from qdts.games.game import Choice, Game
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.games.registry import family_names, find_family, load_game
 from qdts.kernels import Reals
-from qdts.solving.policy import uniform
-from qdts.solving.tree import NONE, GameTree, enumerate_game
-from qdts.solving.values import history_values
+from qdts.solving.exact.values import history_values
+from qdts.solving.policy.table import uniform
+from qdts.solving.tree.arrays import NONE, GameTree
+from qdts.solving.tree.enumeration import enumerate_game
 from qdts.testing.faults import ConformanceError, Law
 
 FULL_LIMIT = 10_000_000

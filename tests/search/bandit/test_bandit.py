@@ -20,7 +20,7 @@ from qdts.search.evaluation.rollouts import rollout_table
 from qdts.search.options.compatibility import options_for
 from qdts.search.options.named import named
 from qdts.search.options.options import Options
-from qdts.solving.policy import Policy
+from qdts.solving.policy.table import Policy
 from search.bandit_twin import BanditTwin
 from search.naive_beliefs import listed_worlds
 from search.samples import known_views, policy_for, some_root

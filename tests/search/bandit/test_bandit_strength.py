@@ -10,7 +10,7 @@ from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints
 from qdts.search.bandit.searcher import bandit_search
 from qdts.search.options.named import named
-from qdts.solving.positions import Optimum, optimal_play
+from qdts.solving.perfect.value_iteration import Optimum, optimal_play
 
 
 def perfect_move(optimum: Optimum, world: Ints, rng: np.random.Generator) -> int:

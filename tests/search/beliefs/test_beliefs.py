@@ -22,8 +22,9 @@ from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
 from qdts.search.options.variants import Belief
 from qdts.search.run import run_searches
-from qdts.solving.belief import belief as solved
-from qdts.solving.policy import Policy, uniform_policy
+from qdts.solving.exact.belief import belief as solved
+from qdts.solving.policy.table import Policy
+from qdts.solving.uniform import uniform_policy
 from search import naive_beliefs as naive
 from search.naive_evaluators import Hashed
 from search.samples import policy_for, queries, query, some_root

@@ -18,7 +18,7 @@ from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
 from qdts.search.options.options import Options
 from qdts.search.options.variants import RootBelief, Select
-from qdts.solving.policy import uniform_policy
+from qdts.solving.uniform import uniform_policy
 from search.comparison import assert_same, both
 from search.naive_beliefs import all_completions
 from search.naive_evaluators import Hashed

@@ -1,4 +1,4 @@
-"""The table evaluator against `qdts.solving.belief` and the twin's enumeration, at every kind of query."""
+"""The table evaluator against `qdts.solving.exact.belief` and the twin's enumeration, at every kind of query."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from qdts.kernels import Ints, Reals
 from qdts.rng import seeded
 from qdts.search.evaluation.builtin import Table
 from qdts.search.evaluation.evaluator import ACT, OPPONENT, SAMPLE, Evaluation, Query
-from qdts.solving.belief import belief, node_value
-from qdts.solving.policy import Policy, game_tree, policy_on
-from qdts.solving.values import merged_values
+from qdts.solving.exact.belief import belief, node_value
+from qdts.solving.exact.values import merged_values
+from qdts.solving.policy.table import Policy, policy_on
+from qdts.solving.tree.recent import game_tree
 from search.naive_evaluators import Exact, mixed_strategy
 from search.samples import places, policy_for, queries, query
 

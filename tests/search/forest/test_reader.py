@@ -12,7 +12,8 @@ from qdts.search.evaluation.builtin import Table, Uniform
 from qdts.search.forest.reader import MOST_BRANCHES, Branch, read_tree
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
-from qdts.solving.policy import game_tree, policy_on
+from qdts.solving.policy.table import policy_on
+from qdts.solving.tree.recent import game_tree
 
 
 def all_of(branch: Branch) -> list[Branch]:

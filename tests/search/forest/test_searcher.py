@@ -18,7 +18,7 @@ from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
 from qdts.search.options.options import Options
 from qdts.search.run import run_searches
-from qdts.solving.policy import uniform_policy
+from qdts.solving.uniform import uniform_policy
 from search.comparison import assert_same
 from search.naive_evaluators import Hashed
 from search.samples import first_view

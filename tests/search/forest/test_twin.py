@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numba import float64
 
-from naive import expected_return
 from qdts import load_game
 from qdts.games import Game
 from qdts.games.interface import NO_HOLE
@@ -35,6 +34,7 @@ from search.programs import ball_by_program
 from search.samples import some_view
 from search.stream import number
 from search.twin import NOBODY, Twin
+from solving.naive import expected_return
 
 GAMES = [
     "kuhn_poker(players=3)",

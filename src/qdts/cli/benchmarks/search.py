@@ -27,8 +27,8 @@ from qdts.search.options.named import named
 from qdts.search.options.options import Options
 from qdts.search.options.parsing import read_search
 from qdts.search.run import run_searches
-from qdts.solving.policy import uniform_policy
-from qdts.solving.tree import enumerate_game
+from qdts.solving.tree.enumeration import enumerate_game
+from qdts.solving.uniform import uniform_policy
 
 SIMULATIONS = 20_000
 """Of the bandit, and of OpenSpiel's bots."""

@@ -17,7 +17,7 @@ from qdts.search.options.named import SEARCHES
 if TYPE_CHECKING:
     from qdts.games.game import Game
     from qdts.play.agent import Agent
-    from qdts.solving.policy import Policy
+    from qdts.solving.policy.table import Policy
 
 EXAMPLES = (
     """[bold]Examples[/]
@@ -134,9 +134,9 @@ def known_from(game: str, agent: Agent | None, policy: Path | None) -> str | Non
 def usual_search(game: Game, known: Policy | Agent | str | None) -> str:
     """The name of the search where none is given: by whether networks are asked."""
     from qdts.search.options.compatibility import search_with_networks
-    from qdts.solving import policy
+    from qdts.solving import Policy
 
-    return "qdts" if known is None or isinstance(known, str | policy.Policy) else search_with_networks(game)
+    return "qdts" if known is None or isinstance(known, str | Policy) else search_with_networks(game)
 
 
 def with_options(search: str, option: list[str] | None) -> str:

@@ -89,7 +89,7 @@ def _load(spec: str, algorithm: str, watch: Silent) -> Game:
 def _solve(game: Game, algorithm: str, iterations: int, tolerance: float | None, seed: int, watch: Silent) -> Solution:
     from qdts import solving
     from qdts.interrupt import apart
-    from qdts.solving.policy import game_tree
+    from qdts.solving.tree.recent import game_tree
 
     if game.hidden or algorithm not in EXACT:
         watch.begin(f"enumerating {game.spec}")

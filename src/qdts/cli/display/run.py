@@ -81,7 +81,7 @@ def _show_strategy(screen: Console, run: Run) -> None:
     from qdts.cli.display import strategy
     from qdts.play.agent import load_agent
     from qdts.solving import solve
-    from qdts.solving.policy import game_tree
+    from qdts.solving.tree.recent import game_tree
 
     if not run.game.hidden or game_tree(run.game).num_infosets > SMALL:
         return

@@ -66,8 +66,8 @@ def best_line(solution: Solution) -> list[str]:
 
 def sizes(solution: Solution) -> dict[str, int | None]:
     """How many histories a solved game has, None where they were not enumerated, and how many information sets."""
-    from qdts.solving.policy import game_tree
     from qdts.solving.solver import SEARCHES
+    from qdts.solving.tree.recent import game_tree
 
     histories = None if solution.algorithm in SEARCHES else game_tree(solution.game).num_histories
     return {"histories": histories, "information_sets": len(solution.policy.views)}

@@ -64,7 +64,7 @@ from qdts.search.evaluation.rollouts import rollout_table
 from qdts.search.options.compatibility import verify_belief
 from qdts.search.options.options import Options
 from qdts.search.roots import verified_roots, verify_visits
-from qdts.solving.policy import Policy
+from qdts.solving.policy.table import Policy
 
 FINISHED, PAUSED, NODES_FULL, EDGES_FULL = -1, -2, -3, -4
 """What the machine says: every lane is searched; the visits of this call are made; an array is full; else a fault."""

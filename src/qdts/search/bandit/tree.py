@@ -23,9 +23,9 @@ from numba import float64, int8, int32, int64, types
 from numpy.typing import NDArray
 
 from qdts.games.game import Game
+from qdts.hashing import hash_vector
 from qdts.kernels import Ints, Reals, declare, kernel
 from qdts.pointers import element
-from qdts.solving.tree import hash_slots
 
 Ints32 = NDArray[np.int32]
 
@@ -180,7 +180,7 @@ def is_node(tree: Tree, node: int, mover: int, view: Ints) -> bool:
 def place_of(tree: Tree, parent: int, action: int, mover: int, view: Ints) -> int:
     """The place of a key in the table: where its node stands, or the free place where it belongs."""
     mask = tree.registers[MASK]
-    place = hash_slots(view, tree.registers[SIZE], parent * tree.registers[ACTIONS] + action) & mask
+    place = hash_vector(view, tree.registers[SIZE], parent * tree.registers[ACTIONS] + action) & mask
     while tree.table[place] != NO_NODE:
         node = tree.table[place]
         if tree.parent[node] == parent and tree.action[node] == action and is_node(tree, node, mover, view):
