@@ -79,7 +79,7 @@ class Pool:
         self._settle()
 
     def _settle(self) -> None:
-        """Put in order what has come back, unless somebody is at it, who will do so when he is done."""
+        """Put in order what has come back, unless another thread is at it, which will do so before it is done."""
         while self._returned and self._lock.acquire(blocking=False):
             try:
                 while self._returned:
