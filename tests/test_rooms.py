@@ -12,7 +12,7 @@ import qdts
 
 PACKAGE = Path(qdts.__file__).parent
 ORDER = [
-    {"errors", "files", "hashing", "interrupt", "kernels", "plotting", "pointers", "rng"},  # the foundation
+    {"errors", "fields", "files", "hashing", "interrupt", "kernels", "plotting", "pointers", "rng"},  # the foundation
     {"games"},
     {"solving"},
     {"search/options"},

@@ -14,7 +14,7 @@ from qdts.kernels import Ints
 from qdts.rng import State
 from qdts.search.evaluation.builtin import Playouts, Table, Uniform
 from qdts.search.evaluation.evaluator import ACT, Evaluation, Evaluator, Query
-from qdts.search.forest.layout import DEEPEST, EVALUATIONS, NODES, NONE, ROOT, TOUCHED
+from qdts.search.forest.lane import DEEPEST, EVALUATIONS, NODES, NONE, ROOT, TOUCHED
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.options import Options, named
 from qdts.search.options.variants import Ball, Form, LuckBase, LuckChild

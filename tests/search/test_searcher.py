@@ -13,7 +13,8 @@ from qdts.kernels import Reals
 from qdts.rng import State
 from qdts.search.evaluation.builtin import Playouts, Table, Uniform
 from qdts.search.evaluation.evaluator import ACT, SAMPLE, TERMINAL, Evaluation, Evaluator, Query
-from qdts.search.forest.layout import EDGES, FIELDS, NODES, ROOT, VISITS
+from qdts.search.forest.lane import EDGES, NODES, ROOT, VISITS
+from qdts.search.forest.layout import FIELDS
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.options import Options, named
 from qdts.search.run import run_searches
@@ -47,9 +48,9 @@ def assert_same(one: Searcher, other: Searcher, s: int = 0) -> None:
     written = dict.fromkeys(("v", "lo", "hi"), settled) | {
         "vc": np.concatenate([edges[:0], *(f.first[s, n] + np.arange(f.degree[s, n]) for n in with_vc)])
     }
-    for name, (_, axes) in FIELDS.items():
-        if axes[0] in "CE":
-            rows = written.get(name, nodes if axes[0] == "C" else edges)
+    for name, field in FIELDS.items():
+        if field.axes[0] in "CE":
+            rows = written.get(name, nodes if field.axes[0] == "C" else edges)
             assert getattr(f, name)[s, rows].tobytes() == getattr(g, name)[s, rows].tobytes(), name
 
 

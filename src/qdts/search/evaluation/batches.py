@@ -131,7 +131,7 @@ def is_evaluation(queries: Queries, evaluations: Evaluations, row: int) -> bool:
 
 @kernel(int64(QueriesType, EvaluationsType, uint64[:, :]))
 def accept(queries: Queries, evaluations: Evaluations, state: State) -> int:
-    """Hand the advanced random streams back to their lanes, ALL_WELL; or do nothing, the first row that is not valid."""
+    """Hand the advanced random streams back to their lanes, ALL_WELL; or do nothing: the first row that is invalid."""
     for row in range(len(queries.kind)):
         if not is_evaluation(queries, evaluations, row):
             return row

@@ -87,11 +87,11 @@ def evaluate(model: Model, query: PackedQuery, out: PackedEvaluation, work: Work
         out.value[k] = model.packed.neutral
     if model.number in (PLAYOUTS, ROLLOUTS):
         play_out(model, query, out, work)
-    for i in range(query.count):
+    for i in range(query.degree):
         for k in range(out.values):
             out.children[i * out.values + k] = out.value[k]
         if query.kind == SAMPLE and model.table.h == H_UNIFORM:
-            out.prior[i] = 1.0 / query.count
+            out.prior[i] = 1.0 / query.degree
     return EVALUATED
 
 
@@ -117,7 +117,7 @@ def evaluate_rows(model: Model, queries: Queries, evaluations: Evaluations) -> i
             pending=queries.pending[row],
             hole=queries.hole[row],
             choices=element(queries.choices, row * width),
-            count=queries.degree[row],
+            degree=queries.degree[row],
             state=element(queries.state, row),
         )
         out = PackedEvaluation(

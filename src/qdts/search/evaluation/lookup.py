@@ -44,7 +44,7 @@ def look_up_act(table: PolicyTable, query: PackedQuery, out: PackedEvaluation) -
     s = find_view(table, query.vector, query.size)
     if s < 0:
         return NO_ENTRY
-    for i in range(query.count):
+    for i in range(query.degree):
         out.prior[i] = table.probability[table.offset[s] + i]
         for k in range(out.values):
             player = query.player if out.values == 1 else k
@@ -68,7 +68,7 @@ def look_up_world(table: PolicyTable, query: PackedQuery, out: PackedEvaluation)
     for k in range(out.values):
         player = query.player if out.values == 1 else k
         out.value[k] = noisy(table, NOISE_V, table.value[h * table.players + player], query, player, NOTHING)
-        for i in range(query.count):
+        for i in range(query.degree):
             v = table.value[(table.first[h] + i) * table.players + player]
             out.children[i * out.values + k] = noisy(table, NOISE_VC, v, query, player, i)
     return EVALUATED
@@ -90,7 +90,7 @@ def shift(table: PolicyTable, query: PackedQuery, distribution: Reals) -> None:
     It is the first choice, from where the vector's hash points, that leaves enough mass to the others; if there is
     none, the one with the least mass.
     """
-    left, count = 0.5 * table.noise[NOISE_H], query.count
+    left, count = 0.5 * table.noise[NOISE_H], query.degree
     if left == 0.0 or count < 2:
         return
     h = hash_vector(query.vector, query.size, table.seed * 64 + query.player)
@@ -174,7 +174,7 @@ def look_up_sample(
         if work.moves[i] == query.pending:
             action = i
     total, worth, prior_total, prior_worth, belief_total = 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(query.count):
+    for i in range(query.degree):
         for j in range(query.size):
             vector[j] = query.vector[j]
         game.fill(rules, vector, query.hole, query.choices[i])
@@ -196,13 +196,13 @@ def look_up_sample(
     v = worth / total if total > 0.0 else prior_worth / prior_total
     out.value[0] = noisy(table, NOISE_V, v, query, query.player, NOTHING)
     if table.h == H_MODEL:
-        for i in range(query.count):
+        for i in range(query.degree):
             prior[i] = prior[i] / total if total > 0.0 else chances[i] / prior_total
         shift(table, query, prior)
     elif table.h == H_UNIFORM:
-        for i in range(query.count):
-            prior[i] = 1.0 / query.count
+        for i in range(query.degree):
+            prior[i] = 1.0 / query.degree
     elif table.h == H_WEIGHTS and belief_total > 0.0:
-        for i in range(query.count):
+        for i in range(query.degree):
             prior[i] = chances[i] / belief_total
     return EVALUATED

@@ -17,8 +17,8 @@ class PackedQuery(NamedTuple):
     player: int
     pending: int
     hole: int
-    choices: Ints  # [count]
-    count: int
+    choices: Ints  # [degree]
+    degree: int
     state: State  # the random stream of its search
 
 
@@ -26,8 +26,8 @@ class PackedEvaluation(NamedTuple):
     """Where an evaluation is written."""
 
     value: Reals  # [values] V
-    children: Reals  # [count, values] V_c
-    prior: Reals  # [count] P or H; beforehand the rules' weights
+    children: Reals  # [degree, values] V_c
+    prior: Reals  # [degree] P or H; beforehand the rules' weights
     values: int  # K
 
 

@@ -27,7 +27,7 @@ from qdts.solving.values import belief_weights, chance_reach, merged_values, rea
 Ints32 = NDArray[np.int32]
 
 H_MODEL, H_RULES, H_UNIFORM, H_WEIGHTS = range(4)
-"""Where H comes from: the owner's belief with its noise; the rules; uniform; `belief`, and the rules where that is 0."""
+"""What H is: the owner's belief with its noise; the rules' weights; uniform; `belief`, and the rules' where it is 0."""
 NOISE_V, NOISE_VC, NOISE_H = range(3)
 """Entries of `noise`."""
 

@@ -65,17 +65,15 @@ def _bayes(policy: Policy, table: PolicyTable) -> Reals:
 
 
 @kernel()
-def _true_value(
-    game: Any, rules: Ints, table: PolicyTable, history: int, query: PackedQuery, work: Workspace
-) -> int:
+def _true_value(game: Any, rules: Ints, table: PolicyTable, history: int, query: PackedQuery, work: Workspace) -> int:
     """Which of the values of a hole is the one in a history's world."""
-    for k in range(query.count - 1):
+    for k in range(query.degree - 1):
         for i in range(query.size):
             work.world[i] = query.vector[i]
         game.fill(rules, work.world, query.hole, query.choices[k])
         if fits(table, history, work.world, query.size):
             return k
-    return query.count - 1
+    return query.degree - 1
 
 
 @kernel(int64(KernelsType, RulesType, PolicyTableType, HistoriesType, int64, float64[::1]))

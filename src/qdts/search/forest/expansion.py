@@ -55,7 +55,7 @@ def evaluate_node(lane: Lane, model: Model) -> int:
         pending=lane.pending[node],
         hole=lane.hole[node],
         choices=lane.choices,
-        count=lane.degree[node],
+        degree=lane.degree[node],
         state=lane.state,
     )
     out = PackedEvaluation(lane.evaluation_value, lane.evaluation_children, lane.evaluation_prior, lane.values)
@@ -100,7 +100,7 @@ def absorb(lane: Lane, model: Model, beliefs: RootBeliefs, s: int) -> None:
 
 @kernel()
 def widen(game: Any, rules: Ints, lane: Lane, packed: PackedOptions) -> int:
-    """See to the next child of a new ACT node: it is evaluated, and so is its spawned root if it is an OPPONENT node."""
+    """Have the next child of a new ACT node evaluated, and its spawned root if it is an OPPONENT node."""
     r = lane.registers
     node = r[WIDE_NODE]
     if r[WIDE_EDGE] == lane.degree[node]:

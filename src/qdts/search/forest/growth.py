@@ -67,7 +67,7 @@ def carry_over(source: Ints, into: Ints, first: int, last: int) -> None:
 
 @kernel(inline=True)
 def new_node(lane: Lane, packed: PackedOptions, kind: int, vector: Ints, owner: int, actor: int, tree: int) -> int:
-    """Make a node with a copy of the vector, the root of a new tree if `tree` is NONE; CAPPED or NO_ROOM if it can't be."""
+    """Make a node with a copy of the vector, the root of a tree if `tree` is NONE; CAPPED or NO_ROOM if it can't be."""
     r = lane.registers
     node = r[NODES]
     if node >= packed.max_nodes:

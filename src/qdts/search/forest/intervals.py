@@ -87,8 +87,8 @@ def luck_range(
 def masked_highest(values: Reals, distribution: Reals, counts: Reals, count: int, eps: float, scratch: Reals) -> float:
     """The highest E_{c ~ h' · (N > 0)}[v(c)] over the ball; where `has_mass`.
 
-    max over h' of Σ_{N > 0} h'(c) (v(c) − λ) is zero where λ is the solution (Dinkelbach 1967): children with N = 0 then
-    count as λ. Each round finds the best h' for λ, and λ rises to the mean under it, until it rises no more.
+    max over h' of Σ_{N > 0} h'(c) (v(c) − λ) is zero where λ is the solution (Dinkelbach 1967): children with N = 0
+    then count as λ. Each round finds the best h' for λ, and λ rises to the mean under it, until it rises no more.
     """
     level, mass = 0.0, 0.0
     for k in range(count):

@@ -10,6 +10,8 @@
     R     terms that Q of a node can be made of: B, or E where balls are over whole routes
     D     entries that a lane's stack has room for
     T     places of a lane's hash table, a power of two
+
+Nothing is shared between lanes. `layout` says where the fields lie in memory.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@
                 │ over       │ edge       OPPONENT: ARRIVE at the spawned root, and then RETURN
                 ▼            ▼                                                 ▼
               BACK ◄───── DESCEND ──► ARRIVE                                  BACK ──► … ──► BEGIN
+
+`machine` runs them; `expansion` and `path` have a function for each.
 """
 
 from __future__ import annotations

@@ -287,7 +287,7 @@ class Searcher:
     def _reserve(self, visits: int) -> None:
         """Make room for what so many visits will probably need, so that trees need not be carried over as they grow.
 
-        With perfect information a visit makes one node, as a rule, and a node has as many edges as the game has actions.
+        With perfect information a visit usually makes one node, and a node has as many edges as the game has actions.
         """
         f = self.forest
         nodes_a_visit, edges = (NODES_A_VISIT, 3) if self.game.hidden else (1, self.game.max_choices)
