@@ -1,6 +1,6 @@
 """The bandit, `uct`, `ismcts` and `mt-ismcts`: UCB and playouts (docs/search.md, *The bandit*).
 
-Many roots are searched by one call, since to call a kernel with a game's functions costs as much as hundreds of
+Many roots are searched by one call, since calling a kernel with a game's functions costs as much as hundreds of
 simulations. A thread searches its *lanes* one after another, in the same memory. Each lane has its own random
 state, so its result depends neither on the others nor on the number of threads.
 """
@@ -35,11 +35,11 @@ from qdts.search.roots import verified_roots, verify_visits
 from qdts.solving.policy import Policy
 
 SLICE = 1 << 15
-"""Visits between two looks at Ctrl-C."""
+"""Visits between two checks of Ctrl-C."""
 CAPACITY = 1 << 15
-"""Nodes that there is room for at first, unless fewer visits are made."""
+"""Nodes of the first tree, unless fewer visits are made."""
 EDGES_PER_NODE = 8
-"""Edges that there is room for at first, for each of them."""
+"""Edges of the first tree for each of its nodes."""
 
 
 def bandit_search(
@@ -152,7 +152,7 @@ class Bandit:
         return self._made() - before
 
     def results(self) -> list[Result]:
-        """What was found at every root, when all is done."""
+        """The result of every root, once all are searched."""
         return [self._result(s) for s in range(len(self.lanes.views))]
 
     def _made(self) -> int:

@@ -56,7 +56,7 @@ def ucb(mean: float, n: int, log_available: float, explore: float) -> float:
 
 @kernel(inline=True)
 def choose_among_all(tree: Tree, node: int, scratch: Scratch, explore: float, state: State) -> int:
-    """The edge of a simulation at a node whose edges are always legal: one after the other is fresh, then none."""
+    """The edge of a simulation at a node whose edges are always legal: those without a visit first, then by UCB."""
     first, width, passed = int(tree.first[node]), int(tree.width[node]), int(tree.passes[node])
     tree.passes[node] = passed + 1
     if passed < width:
@@ -78,7 +78,7 @@ def choose_among_all(tree: Tree, node: int, scratch: Scratch, explore: float, st
 
 @kernel(inline=True)
 def choose_among_legal(tree: Tree, node: int, scratch: Scratch, m: int, explore: float, state: State) -> int:
-    """The edge of a simulation at a node of which the m actions in `scratch.choices` are legal this time."""
+    """The edge of a simulation at a node where only the m actions in `scratch.choices` are legal this time."""
     first, width = int(tree.first[node]), int(tree.width[node])
     tree.passes[node] += 1
     passes = int(tree.passes[node])

@@ -90,7 +90,7 @@ def enlarged(game: Game, tree: Tree, nodes: int, edges: int) -> Tree:
 
 @kernel()
 def plant(tree: Tree, view: Ints, mover: int) -> None:
-    """Forget the tree and set a root."""
+    """Begin a new tree with a root."""
     if tree.registers[NODES] > 1:
         for place in range(tree.registers[MASK] + 1):
             tree.table[place] = NO_NODE
@@ -103,7 +103,7 @@ def plant(tree: Tree, view: Ints, mover: int) -> None:
 
 @kernel()
 def add_node(tree: Tree, parent: int, action: int, sure: bool, mover: int, view: Ints) -> int:
-    """The number of a new node without edges."""
+    """Make a node without edges; its number."""
     node, size = tree.registers[NODES], tree.registers[SIZE]
     tree.registers[NODES] += 1
     for i in range(size):

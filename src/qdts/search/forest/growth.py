@@ -49,7 +49,7 @@ def copy(source: Ints, into: Ints, size: int) -> None:
 
 @kernel(types.void(WhereType, WhereType, int64, int64))
 def carry_over(source: Ints, into: Ints, first: int, last: int) -> None:
-    """Copy the trees of some lanes to where there is more room; scratch holds nothing between two stops."""
+    """Copy the trees of some lanes to a larger forest; scratch holds nothing between two stops."""
     for s in range(first, last):
         old, new = lane_of(source, s, s), lane_of(into, s, s)
         r = old.registers
@@ -103,7 +103,7 @@ def complete(game: Any, rules: Ints, lane: Lane, vector: Ints) -> None:
 
 @kernel()
 def act_node(lane: Lane, packed: PackedOptions, view: Ints, tree: int, midway: int) -> int:
-    """The ACT node of a view in a tree, made if it is not there: merged over worlds."""
+    """The ACT node of a view in a tree, made if it is missing. It is the same for all worlds with that view."""
     node = find_act(lane, view, tree)
     if node != NONE:
         return node
@@ -116,7 +116,7 @@ def act_node(lane: Lane, packed: PackedOptions, view: Ints, tree: int, midway: i
 
 @kernel()
 def sample_node(lane: Lane, packed: PackedOptions, view: Ints, hole: int, pending: int, tree: int) -> int:
-    """A SAMPLE node."""
+    """Make a SAMPLE node; CAPPED or NO_ROOM if it can't be."""
     node = new_node(lane, packed, SAMPLE, view, lane.owner[tree], NONE, tree)
     if node >= 0:
         lane.pending[node] = pending
@@ -126,7 +126,7 @@ def sample_node(lane: Lane, packed: PackedOptions, view: Ints, hole: int, pendin
 
 @kernel(inline=True)
 def arrive(game: Any, rules: Ints, lane: Lane, packed: PackedOptions, world: Ints, tree: int) -> int:
-    """The node for a world in a tree. The world may be changed."""
+    """The node for a world in a tree, made if need be; CAPPED or NO_ROOM if it can't be. The world may be changed."""
     mover = game.mover(rules, world)
     owner = lane.owner[tree]
     if mover == OVER:

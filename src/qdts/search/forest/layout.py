@@ -100,11 +100,11 @@ class Forest:
 
 
 def allocate(game: Game, lanes: int, nodes: int, edges: int, depth: int = 64, *, routes: bool = False) -> Forest:
-    """Room for trees, so many nodes, edges and stack entries in each lane, and whole routes as terms.
+    """Memory for trees of at most so many nodes, edges and stack entries a lane; with `routes`, R is as large as E.
 
-    Nothing is planted there yet, and there is anything in it: memory may be that of a forest that is gone.
+    Nothing is planted yet, and the contents are arbitrary: the memory may have been another forest's.
 
-    A lane is one block of memory, so that what a visit reads lies close together; only what every turn reads of every
+    A lane is one block of memory, so that what a visit reads lies close together. Only what every turn reads of every
     lane, its registers, the state of its random stream and P' of its root, lies beside that of the other lanes.
     """
     k, b = (1 if game.hidden else game.players), game.max_choices

@@ -46,7 +46,7 @@ def clear(lane: Lane) -> None:
 
 @kernel()
 def reach(lane: Lane, root: int, number: Ints32, todo: Ints32) -> None:
-    """Write 0 as the number of every node that lies below one; `todo` is overwritten."""
+    """Set `number` to 0 for every node below `root`; `todo` is overwritten."""
     number[root] = 0
     todo[0] = root
     left = 1
@@ -92,7 +92,7 @@ def plant(where: Ints, packed: PackedOptions, s: int, view: Ints, player: int) -
 
 @kernel(types.void(WhereType, PackedOptionsType, int64[:, ::1], int64[::1]))
 def plant_all(where: Ints, packed: PackedOptions, views: Ints, players: Ints) -> None:
-    """The same in every lane."""
+    """Begin a search in every lane."""
     for s in range(len(players)):
         plant(where, packed, s, views[s], players[s])
 

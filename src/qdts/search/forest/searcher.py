@@ -48,25 +48,25 @@ from qdts.search.options.packed import pack_options
 from qdts.search.roots import verified_roots, verify_root, verify_visits
 
 QUOTA = 256, 1024
-"""Visits that a lane makes between two looks at progress and Ctrl-C, at least and at most: the more at a time, the more
-of its trees is still in the cache."""
+"""The least and the most visits of a lane between two checks of progress and Ctrl-C. With more of them at a time, more
+of its trees stays in the cache."""
 TURN = 1 << 16
-"""Visits that all lanes make between two looks, within these bounds."""
+"""Visits of all lanes between two checks, within these bounds."""
 RANGES = 8
-"""Ranges of lanes for each thread: more than one, since lanes differ in what they take, and threads in their speed."""
+"""Ranges of lanes for each thread: more than one, since lanes differ in cost and threads in speed."""
 NODES_A_VISIT = 8
-"""Nodes that a lane gets room for beforehand for each visit: more than most searches make."""
+"""Nodes that are reserved for each visit of a lane: more than most searches make."""
 SIDE_BY_SIDE = 2048
 """Searches for the responses of others that run at a time, which bounds their memory."""
 RESERVED_BYTES = 1 << 29
-"""What all lanes get beforehand at most. It is address space: what is never written to takes no memory."""
+"""The most that is reserved for all lanes. It is address space: pages that are never written take no memory."""
 
 Report = Callable[[int], None]
-"""Called now and then with the visits made so far, over all lanes."""
+"""Called at intervals with the visits made so far, over all lanes."""
 
 
 def cut(first: int, last: int, threads: int) -> list[int]:
-    """Where the ranges begin and end that some threads share out the lanes from `first` up to `last` by."""
+    """The bounds of the ranges into which the lanes from `first` up to `last` are divided among threads."""
     parts = 1 if threads == 1 else max(1, min(last - first, RANGES * threads))
     return [first + (last - first) * part // parts for part in range(parts + 1)]
 
@@ -156,7 +156,7 @@ class Searcher:
             self.forest.guide[s, : len(alpha)] = np.random.default_rng(self.forest.state[s]).dirichlet(alpha)
 
     def run(self, visits: int, report: Report | None = None) -> None:
-        """Make so many more visits in every lane."""
+        """Make `visits` more visits in every lane."""
         verify_visits(visits)
         if self._reserves:
             self._reserve(visits)
@@ -274,7 +274,7 @@ class Searcher:
         return False
 
     def _on_threads(self, work: Callable[[int, int], None]) -> None:
-        """Do something with all lanes, a range of them at a time, each by the first thread that is free."""
+        """Call `work` on ranges of lanes, each on the first free thread, until all lanes are done."""
         lanes = len(self.forest.registers)
         threads = max(1, min(self.threads, lanes))
         if threads == 1:
@@ -285,7 +285,7 @@ class Searcher:
                 list(pool.map(work, cuts[:-1], cuts[1:]))
 
     def _reserve(self, visits: int) -> None:
-        """Make room for what so many visits will probably need, so that trees need not be carried over as they grow.
+        """Reserve what so many visits will probably need, so that growing trees need not be copied.
 
         With perfect information a visit usually makes one node, and a node has as many edges as the game has actions.
         """
@@ -307,7 +307,7 @@ class Searcher:
         self._enlarge(more_nodes, more_edges, 2 * depth if used[DEPTH] == depth else depth)
 
     def _enlarge(self, nodes: int, edges: int, depth: int) -> None:
-        """Carry all trees over to where there is more room."""
+        """Copy all trees to a larger forest."""
         small, large = self.forest, self._allocate(len(self.forest.registers), nodes, edges, depth)
         self._on_threads(lambda first, last: carry_over(small.where, large.where, first, last))
         self.forest = large
