@@ -13,7 +13,8 @@ import qdts
 PACKAGE = Path(qdts.__file__).parent
 ORDER = [
     {
-        *("errors", "files", "hashing", "interrupt", "kernels", "notes", "packages", "plotting", "pointers", "rng"),
+        *("errors", "fields", "files", "hashing", "interrupt", "kernels"),
+        *("notes", "packages", "plotting", "pointers", "rng"),
     },  # the foundation
     {"games"},
     {"solving/tree"},

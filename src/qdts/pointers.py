@@ -56,7 +56,7 @@ class _WriteColumn(AbstractTemplate):  # type: ignore[misc]
         return signature(types.none, column, types.int64, column.dtype) if isinstance(column, Column) else None
 
 
-def _address(context: Any, builder: Any, column: Column, value: Any, i: Any) -> Any:
+def column_address(context: Any, builder: Any, column: Column, value: Any, i: Any) -> Any:
     """Where the field of the i-th record is; what all fields of a record have in common comes first."""
     data = cgutils.create_struct_proxy(column)(context, builder, value=value)
     record = builder.gep(data.start, [builder.mul(i, data.stride)])
@@ -66,12 +66,12 @@ def _address(context: Any, builder: Any, column: Column, value: Any, i: Any) -> 
 
 @lower_builtin(operator.getitem, Column, types.int64)  # type: ignore[untyped-decorator]
 def _read_column(context: Any, builder: Any, its_signature: Any, arguments: Any) -> Any:
-    return builder.load(_address(context, builder, its_signature.args[0], *arguments))
+    return builder.load(column_address(context, builder, its_signature.args[0], *arguments))
 
 
 @lower_builtin(operator.setitem, Column, types.int64, types.Any)  # type: ignore[untyped-decorator]
 def _write_column(context: Any, builder: Any, its_signature: Any, arguments: Any) -> Any:
-    builder.store(arguments[2], _address(context, builder, its_signature.args[0], *arguments[:2]))
+    builder.store(arguments[2], column_address(context, builder, its_signature.args[0], *arguments[:2]))
     return context.get_dummy_value()
 
 
@@ -80,7 +80,7 @@ def entry(typing: Any, column: Any, i: Any) -> Any:
     """A pointer to the field of the i-th record."""
 
     def codegen(context: Any, builder: Any, its_signature: Any, arguments: Any) -> Any:
-        return _address(context, builder, its_signature.args[0], *arguments)
+        return column_address(context, builder, its_signature.args[0], *arguments)
 
     return types.CPointer(column.dtype)(column, types.int64), codegen
 
@@ -114,6 +114,52 @@ def flat(array: Any) -> Any:
 @overload(flat, strict=False)  # type: ignore[untyped-decorator]
 def _flat(array: Any) -> Any:
     return lambda array: element(array, 0)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def pointers_to(typing: Any, arrays: Any) -> Any:
+    """The same named tuple with pointers in the place of its arrays, and of those in tuples inside it."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _lower_tuple(context, builder, signature.args[0], arguments[0])
+
+    return _tuple_of_pointers(arrays)(arrays), codegen
+
+
+def _tuple_of_pointers(given: types.BaseTuple) -> types.BaseTuple:
+    members = []
+    for member in given:
+        if isinstance(member, types.Array):
+            members.append(types.CPointer(member.dtype))
+        else:
+            members.append(_tuple_of_pointers(member) if isinstance(member, types.NamedTuple) else member)
+    return types.NamedTuple(members, given.instance_class)
+
+
+def _lower_tuple(context: Any, builder: Any, given: types.BaseTuple, value: Any) -> Any:
+    members = []
+    for member, part in zip(given, cgutils.unpack_tuple(builder, value), strict=True):
+        if isinstance(member, types.Array):
+            members.append(cgutils.create_struct_proxy(member)(context, builder, value=part).data)
+        else:
+            nested = isinstance(member, types.NamedTuple)
+            members.append(_lower_tuple(context, builder, member, part) if nested else part)
+    return context.make_tuple(builder, _tuple_of_pointers(given), members)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def copy_records(typing: Any, source: Any, to: Any, count: Any) -> Any:
+    """Copy whole records, from those at which two columns begin on; the columns are of the first field."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        old, new = (
+            cgutils.create_struct_proxy(its_type)(context, builder, value=value)
+            for its_type, value in zip(signature.args[:2], arguments[:2], strict=True)
+        )
+        cgutils.raw_memmove(builder, new.start, old.start, arguments[2], old.stride)
+        return context.get_dummy_value()
+
+    return types.void(source, to, types.int64), codegen
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -8,7 +8,8 @@ import numpy as np
 
 from qdts.games import Game
 from qdts.search.evaluation.evaluator import ACT, TERMINAL, Evaluator
-from qdts.search.forest.layout import DEEPEST, EDGES, EVALUATIONS, FIELDS, NODES, NONE, ROOT, TOUCHED
+from qdts.search.forest.lane import DEEPEST, EDGES, EVALUATIONS, NODES, NONE, ROOT, TOUCHED
+from qdts.search.forest.layout import FIELDS
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.options import Options
 from search.naive_tree import Node
@@ -90,7 +91,7 @@ def assert_same(one: Searcher, other: Searcher, s: int = 0) -> None:
     written = dict.fromkeys(("v", "lo", "hi"), settled) | {
         "vc": np.concatenate([edges[:0], *(f.first[s, n] + np.arange(f.degree[s, n]) for n in with_vc)])
     }
-    for name, (_, axes) in FIELDS.items():
-        if axes[0] in "CE":
-            rows = written.get(name, nodes if axes[0] == "C" else edges)
+    for name, field in FIELDS.items():
+        if field.axes[0] in "CE":
+            rows = written.get(name, nodes if field.axes[0] == "C" else edges)
             assert getattr(f, name)[s, rows].tobytes() == getattr(g, name)[s, rows].tobytes(), name

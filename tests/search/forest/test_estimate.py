@@ -10,7 +10,8 @@ from qdts import load_game
 from qdts.kernels import Ints, Reals, kernel
 from qdts.pointers import element
 from qdts.search.evaluation.builtin import Uniform
-from qdts.search.forest.layout import ROOT, WhereType, lane_of
+from qdts.search.forest.lane import ROOT
+from qdts.search.forest.layout import WhereType, lane_of
 from qdts.search.forest.opponent_estimate import write_estimate
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named

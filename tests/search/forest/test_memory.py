@@ -13,7 +13,7 @@ import pytest
 from qdts import load_game
 from qdts.search.evaluation.builtin import Playouts
 from qdts.search.evaluation.evaluator import ACT, Evaluator
-from qdts.search.forest import layout as forest
+from qdts.search.forest import lane as forest
 from qdts.search.forest.memory import HELD_BYTES, LEAST, LINE, WASTE, Bytes, Pool, pool
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named

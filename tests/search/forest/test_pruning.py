@@ -8,7 +8,8 @@ import pytest
 from qdts import InputError, load_game
 from qdts.games import Game
 from qdts.search.evaluation.evaluator import ACT
-from qdts.search.forest.layout import NODES, ROOT, Forest
+from qdts.search.forest.lane import NODES, ROOT
+from qdts.search.forest.layout import FIELDS
 from qdts.search.forest.reuse import find_view
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
@@ -47,7 +48,7 @@ def test_a_kept_search_goes_on_as_the_twin_does(spec: str, name: str) -> None:
     game, kept = load_game(spec), 0
     for seed in range(4):
         searcher, twin = pair(game, OPTIONS[name], seed, 80)
-        beside = [getattr(searcher.forest, name)[1].tobytes() for name in Forest._fields]
+        beside = [getattr(searcher.forest, name)[1].tobytes() for name in FIELDS]
         own = [n for n in twin.top.tree.acts.values() if n is not twin.top and n.settled]
         if not own:
             continue
@@ -56,7 +57,7 @@ def test_a_kept_search_goes_on_as_the_twin_does(spec: str, name: str) -> None:
         assert searcher.keep(0, node.vector)
         assert twin.keep(node.vector)
         assert compare(searcher, 0, twin) < before
-        assert beside == [getattr(searcher.forest, name)[1].tobytes() for name in Forest._fields]
+        assert beside == [getattr(searcher.forest, name)[1].tobytes() for name in FIELDS]
         searcher.run(40)
         for _ in range(40):
             twin.visit()

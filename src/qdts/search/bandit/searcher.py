@@ -1,11 +1,8 @@
-"""The bandit machine, `uct`, `ismcts` and `mt-ismcts`: UCB and playouts (docs/search.md, *The bandit*).
+"""The bandit, `uct`, `ismcts` and `mt-ismcts`: UCB and playouts (docs/search.md, *The bandit*).
 
-Many roots are searched by one call, since to call a kernel with a game's functions costs as much as hundreds of
+Many roots are searched by one call, since calling a kernel with a game's functions costs as much as hundreds of
 simulations. A thread searches its *lanes* one after another, in the same memory. Each lane has its own random
 state, so its result depends neither on the others nor on the number of threads.
-
-    next lane → plant → (simulate)* → harvest → next lane … → FINISHED
-                        between two simulations: PAUSED, NODES_FULL or EDGES_FULL; Python calls again
 """
 
 from __future__ import annotations
@@ -14,102 +11,35 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from threading import Event
-from typing import Any, NamedTuple
 
 import numpy as np
-from numba import boolean, float64, int64, types
-from numpy.typing import NDArray
 
 from qdts.errors import InputError
 from qdts.games.game import Game
-from qdts.games.interface import KernelsType, RulesType
-from qdts.games.playouts import PlayoutType, playout_of
-from qdts.kernels import Ints, Reals, declare, kernel
-from qdts.pointers import element
-from qdts.rng import State, StateType, seeded
-from qdts.search.bandit.simulation import (
-    DEAD_END,
-    DONE,
-    FAULTS,
-    Scratch,
-    ScratchType,
-    fill_all,
-    fill_first,
-    make_scratch,
-    scratch_at,
-    simulate,
-)
-from qdts.search.bandit.tree import (
-    ACTIONS,
-    CAPPED,
-    EDGE_ROOM,
-    EDGES,
-    HEIGHT,
-    NODE_ROOM,
-    NODES,
-    ROOT,
-    Tree,
-    TreeType,
-    enlarged,
-    make_tree,
-    plant,
-    tree_at,
-)
+from qdts.kernels import Ints, Reals
+from qdts.search.bandit.lanes import make_lanes
+from qdts.search.bandit.machine import EDGES_FULL, LANE, MADE, NODES_FULL, run_any, run_plain
+from qdts.search.bandit.scratch import make_scratch
+from qdts.search.bandit.setup import make_setup
+from qdts.search.bandit.simulation import FAULTS
+from qdts.search.bandit.tree import ROOT, enlarged, make_tree
 from qdts.search.beliefs.completions import completions
 from qdts.search.beliefs.inference import Inference
 from qdts.search.decision.result import Result
 from qdts.search.decision.root import decide
-from qdts.search.evaluation.policy_table import PolicyTable, PolicyTableType, table_pointers
+from qdts.search.evaluation.policy_table import PolicyTable
 from qdts.search.evaluation.rollouts import rollout_table
 from qdts.search.options.compatibility import verify_belief
 from qdts.search.options.options import Options
 from qdts.search.roots import verified_roots, verify_visits
 from qdts.solving.policy.table import Policy
 
-FINISHED, PAUSED, NODES_FULL, EDGES_FULL = -1, -2, -3, -4
-"""What the machine says: every lane is searched; the visits of this call are made; an array is full; else a fault."""
-SLOT, MADE = range(2)
-"""Registers of the machine: the lane at hand, and how many visits it has had."""
-
 SLICE = 1 << 15
-"""Visits between two looks at Ctrl-C."""
+"""Visits between two checks of Ctrl-C."""
 CAPACITY = 1 << 15
-"""Nodes that there is room for at first, unless fewer visits are made."""
+"""Nodes of the first tree, unless fewer visits are made."""
 EDGES_PER_NODE = 8
-"""Edges that there is room for at first, for each of them."""
-
-HIDDEN, MANY, UNIFORM_SELECT, ROLLED = 1, 2, 4, 8
-"""Flags: the game hides something; there is a tree for each player; the values of a hole are equally likely; playouts
-follow a policy."""
-PERIOD = {"none": 0, "pure": 1, "split": 2}
-"""Every how many simulations the world is one that the player knows to be impossible."""
-
-
-class Slots(NamedTuple):
-    """What is asked and found; S counts the roots, A a game's actions."""
-
-    views: Ints  # [S, W] what the observer knows
-    observer: Ints  # [S] the player to move there
-    state: State  # [S] random states
-    worlds: Ints  # [any, W] where the worlds of a root are listed, those of all roots
-    weights: Reals  # [any] how likely each is
-    first_world: Ints  # [S + 1] into them
-    width: Ints  # [S] how many legal actions the root has
-    action: Ints  # [S, A]
-    visits: Ints  # [S, A] N
-    total: Reals  # [S, A] W
-    nodes: Ints  # [S]
-    capped: NDArray[np.bool_]  # [S] whether a node was not made for want of room
-
-
-_SlotsType = types.NamedTuple(
-    [
-        *(int64[:, ::1], int64[::1], StateType, int64[:, ::1], float64[::1], int64[::1], int64[::1]),
-        *(int64[:, ::1], int64[:, ::1], float64[:, ::1], int64[::1], boolean[::1]),
-    ],
-    Slots,
-)
-declare(Slots, _SlotsType)
+"""Edges of the first tree for each of its nodes."""
 
 
 def bandit_search(
@@ -123,9 +53,9 @@ def bandit_search(
     report: Callable[[int], None] | None = None,
     rollout: Policy | None = None,
 ) -> list[Result]:
-    """Search each view for its player, who is to move there; one seed a view. Playouts follow `rollout`, or are even.
+    """Search each view for its player, who is to move there; one seed a view. Playouts follow `rollout`, or are random.
 
-    `report` is told the visits of every slice, by the thread that made them. Ctrl-C ends a search between slices.
+    `report` is called with the visits of every slice, by the thread that made them. Ctrl-C ends a search after a slice.
     """
     verified_roots(game, views, players, seeds, threads)
     bounds = np.linspace(0, len(views), min(threads, max(len(views), 1)) + 1).astype(int).tolist()
@@ -177,14 +107,14 @@ class Bandit:
         self.game, self.options, self.visits = game, options, visits
         self.table = rollout_table(game, None) if table is None else table
         pools = [self._pool(*root, inference) for root in zip(views, players, seeds, strict=True)]
-        self.lanes = _make_slots(game, views, players, seeds, pools)
+        self.lanes = make_lanes(game, views, players, seeds, pools)
         self.scratch = make_scratch(game, max((len(worlds) for worlds, _ in pools), default=0))
         nodes = min(visits + 1, options.max_nodes, capacity) + ROOT
         self.tree = make_tree(game, nodes, EDGES_PER_NODE * nodes + game.num_actions)
         self.where = np.zeros(2, np.int64)
 
     def _pool(self, view: Ints, player: int, seed: int, inference: Inference | None) -> tuple[Ints, Reals]:
-        """The worlds that simulations of a root begin with and their weights; none where holes are filled singly."""
+        """The worlds that simulations of a root begin with, and weights; none where holes are filled one by one."""
         if self.game.hidden and self.options.belief == "completions":
             worlds = completions(self.game, view).worlds
             return worlds, np.full(len(worlds), 1 / len(worlds))
@@ -203,31 +133,16 @@ class Bandit:
     @property
     def done(self) -> bool:
         """Whether every root is searched."""
-        return bool(self.where[SLOT] == len(self.lanes.views))
+        return bool(self.where[LANE] == len(self.lanes.views))
 
     def run(self, quota: int) -> int:
-        """Go on for at most `quota` visits; how many were made."""
+        """Continue for at most `quota` visits; how many were made."""
         before, status = self._made(), NODES_FULL
-        many = self.game.hidden and self.options.trees == "many"
-        flags = MANY * many + UNIFORM_SELECT * (self.options.belief == "holes") + ROLLED * (len(self.table.views) > 0)
-        run = _run_plain if flags == 0 else _run_any
+        setup = make_setup(self.game, self.options, self.visits, self.table)
+        run = run_plain if setup.is_plain else run_any
         while status in (NODES_FULL, EDGES_FULL):
-            status = run(
-                self.game.kernels,
-                playout_of(self.game),
-                self.game.rules,
-                self.tree,
-                self.lanes,
-                self.scratch,
-                self.table,
-                self.where,
-                flags + HIDDEN * self.game.hidden,
-                PERIOD[self.options.self_determinization] if many else 0,
-                self.options.c * self.game.scale,
-                self.options.max_nodes + ROOT,
-                self.visits,
-                quota - (self._made() - before),
-            )
+            left = quota - (self._made() - before)
+            status = run(setup, self.tree, self.lanes, self.scratch, self.where, left)
             if status in FAULTS:
                 raise InputError(f"{self.game.spec} can't be searched: {FAULTS[status]}")
             if status == NODES_FULL:
@@ -237,11 +152,11 @@ class Bandit:
         return self._made() - before
 
     def results(self) -> list[Result]:
-        """What was found at every root, when all is done."""
+        """The result of every root, once all are searched."""
         return [self._result(s) for s in range(len(self.lanes.views))]
 
     def _made(self) -> int:
-        return int(self.where[SLOT]) * self.visits + int(self.where[MADE])
+        return int(self.where[LANE]) * self.visits + int(self.where[MADE])
 
     def _grow(self, nodes: int, edges: int) -> None:
         self.tree = enlarged(self.game, self.tree, nodes, edges)
@@ -268,128 +183,3 @@ class Bandit:
             nodes=int(lanes.nodes[s]),
             full=bool(lanes.capped[s]),
         )
-
-
-def _make_slots(
-    game: Game,
-    views: Sequence[Ints],
-    players: Sequence[int],
-    seeds: Sequence[int],
-    pools: Sequence[tuple[Ints, Reals]],
-) -> Slots:
-    count, shape = len(views), (len(views), game.num_actions)
-    return Slots(
-        views=np.array(views, np.int64).reshape(count, game.world_size),
-        observer=np.array(players, np.int64),
-        state=seeded(*seeds),
-        worlds=np.concatenate([np.empty((0, game.world_size), np.int64), *(worlds for worlds, _ in pools)]),
-        weights=np.concatenate([np.empty(0), *(weights for _, weights in pools)]),
-        first_world=np.cumsum([0, *(len(worlds) for worlds, _ in pools)], dtype=np.int64),
-        width=np.zeros(count, np.int64),
-        action=np.zeros(shape, np.int64),
-        visits=np.zeros(shape, np.int64),
-        total=np.zeros(shape),
-        nodes=np.zeros(count, np.int64),
-        capped=np.zeros(count, np.bool_),
-    )
-
-
-@kernel()
-def _harvest(tree: Tree, lanes: Slots, s: int) -> None:
-    """Copy what the root knows into its lane."""
-    lanes.width[s] = tree.width[ROOT]
-    for k in range(tree.width[ROOT]):
-        lanes.action[s, k] = tree.edge_action[tree.first[ROOT] + k]
-        lanes.visits[s, k] = tree.visits[tree.first[ROOT] + k]
-        lanes.total[s, k] = tree.total[tree.first[ROOT] + k]
-    lanes.nodes[s] = tree.registers[NODES] - ROOT
-    lanes.capped[s] = tree.registers[CAPPED] != 0
-
-
-@kernel(inline=True)
-def _run(
-    game: Any,
-    playout: Any,
-    rules: Ints,
-    tree_arrays: Tree,
-    lanes: Slots,
-    scratch_arrays: Scratch,
-    book_arrays: PolicyTable,
-    where: Ints,
-    flags: int,
-    period: int,
-    explore: float,
-    max_nodes: int,
-    visits: int,
-    quota: int,
-) -> int:
-    """Go on with the lanes for `quota` visits; `explore` is c · S, and `max_nodes` counts the empty place."""
-    tree, scratch, rules_at = tree_at(tree_arrays), scratch_at(scratch_arrays), element(rules, 0)
-    table = table_pointers(book_arrays)
-    used, depth, size = tree.registers, len(scratch_arrays.path), lanes.views.shape[1]
-    hidden, many, even, rolled = (
-        flags & HIDDEN != 0,
-        flags & MANY != 0,
-        flags & UNIFORM_SELECT != 0,
-        flags & ROLLED != 0,
-    )
-    new_nodes = 1 if period == 0 else 2
-    while where[SLOT] < len(lanes.views):
-        s = where[SLOT]
-        observer, state = lanes.observer[s], element(lanes.state, s)
-        if where[MADE] == 0:
-            plant(tree, element(lanes.views, s * size), observer)
-            first, count = lanes.first_world[s], lanes.first_world[s + 1] - lanes.first_world[s]
-            if count > 0:
-                fill_all(tree, scratch, element(lanes.worlds, first * size), element(lanes.weights, first), count)
-            elif not fill_first(game, rules_at, tree, scratch, even):
-                return DEAD_END
-        while where[MADE] < visits:
-            if quota == 0:
-                return PAUSED
-            if used[NODES] + new_nodes > used[NODE_ROOM] and used[NODE_ROOM] < max_nodes:
-                return NODES_FULL
-            passed = min(used[NODES] + new_nodes, depth) if many else used[HEIGHT] + 1  # by one simulation, at most
-            if used[EDGES] + passed * used[ACTIONS] > used[EDGE_ROOM]:
-                return EDGES_FULL
-            elsewhere = period != 0 and (where[MADE] + 1) % period == 0
-            status = simulate(
-                game, playout, rules_at, tree, scratch, table, observer, state, hidden, many, even, elsewhere, rolled,
-                explore, depth,
-            )  # fmt: skip
-            if status != DONE:
-                return status
-            where[MADE] += 1
-            quota -= 1
-        _harvest(tree, lanes, s)
-        where[SLOT] += 1
-        where[MADE] = 0
-    return FINISHED
-
-
-_RUN = int64(
-    *(KernelsType, PlayoutType, RulesType, TreeType, _SlotsType, ScratchType, PolicyTableType, int64[::1]),
-    *(int64, int64, float64, int64, int64, int64),
-)
-
-
-@kernel(_RUN)
-def _run_any(
-    game: Any, playout: Any, rules: Ints, tree: Tree, lanes: Slots, scratch: Scratch, table: PolicyTable, where: Ints,
-    flags: int, period: int, explore: float, max_nodes: int, visits: int, quota: int,
-) -> int:  # fmt: skip
-    """`_run` with all that it can do."""
-    return _run(
-        game, playout, rules, tree, lanes, scratch, table, where, flags, period, explore, max_nodes, visits, quota
-    )
-
-
-@kernel(_RUN)
-def _run_plain(
-    game: Any, playout: Any, rules: Ints, tree: Tree, lanes: Slots, scratch: Scratch, table: PolicyTable, where: Ints,
-    flags: int, period: int, explore: float, max_nodes: int, visits: int, quota: int,
-) -> int:  # fmt: skip
-    """The same for one tree, the rules' weights and even playouts: a fifth faster on small games."""
-    return _run(
-        game, playout, rules, tree, lanes, scratch, table, where, flags & HIDDEN, 0, explore, max_nodes, visits, quota
-    )

@@ -4,29 +4,32 @@
     N     places for nodes; the first stays empty, and the root is the second
     E     edges there is room for; those of one node are neighbours, by ascending action
     W     components of a world
+    T     places of the hash table, a power of two
 
 A node gets its edges when it is first passed. In the tree of one observer another player's actions may depend on what
 is hidden; a block of edges that grows out of its room moves to the end, and its old place stays unused.
 
-In the observer's tree a node hangs at an edge and is keyed by that edge, his view and the mover. Those of many trees
-are keyed by the mover and his own view, wherever a path comes from: they hang at NO_NODE.
+In the observer's tree a node hangs at an edge and is keyed by that edge, their view and the mover. Those of many trees
+are keyed by the mover and the mover's own view, wherever a path comes from: they hang at NO_NODE.
 
-Kernels get the arrays as raw pointers (`tree_at`): counting references to arrays took most of a simulation's time.
+Kernels get the arrays as raw pointers (`pointers_to`): counting references to arrays took most of a simulation's time.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from numba import float64, int8, int32, int64, types
+from numba import types
 from numpy.typing import NDArray
 
+from qdts.fields import empty_arrays, tuple_type
 from qdts.games.game import Game
 from qdts.hashing import hash_vector
-from qdts.kernels import Ints, Reals, declare, kernel
-from qdts.pointers import element
+from qdts.kernels import Ints, Reals, kernel
+from qdts.pointers import element, pointers_to
 
+Bytes = NDArray[np.int8]
 Ints32 = NDArray[np.int32]
 
 NO_NODE, ROOT = 0, 1
@@ -38,62 +41,39 @@ and N, E, the length of the table less one, W, the numbers of a game's actions a
 
 
 class Tree(NamedTuple):
-    """One tree; to kernels each field is a pointer to the first entry."""
+    """One tree; in kernels pointers to the arrays."""
 
-    views: Ints  # [N, W] what the observer sees, or the mover; where nothing is hidden, the position
-    mover: NDArray[np.int8]  # [N] the player to move
-    parent: Ints32  # [N] the node and the action that it hangs at
-    action: Ints32  # [N]
-    sure: NDArray[
-        np.int8
-    ]  # [N] 1 if that edge always leads here: nothing is hidden, and chance does not move in between
-    passes: Ints32  # [N] how many simulations have come here
-    first: Ints32  # [N] its edges are E[first : first + width]
-    width: Ints32  # [N]
-    room: Ints32  # [N] how many fit there
-    edge_action: Ints32  # [E]
-    missed: Ints32  # [E] in how many passes the action was not legal: passes - N_avail
-    visits: Ints32  # [E] N
-    total: Reals  # [E] W
-    mean: Reals  # [E] W / N, once it was visited
-    child: Ints32  # [E] the child that was met last, or NO_NODE
-    table: Ints32  # [power of two] hash table of the nodes that are not sure
-    registers: Ints  # [10]
+    views: Annotated[Ints, "N W"]  # what the observer sees, or the mover; where nothing is hidden, the position
+    mover: Annotated[Bytes, "N"]  # the player to move
+    parent: Annotated[Ints32, "N"]  # the node and the action that it hangs at
+    action: Annotated[Ints32, "N"]
+    sure: Annotated[Bytes, "N"]  # 1 if that edge always leads here: nothing is hidden, and chance doesn't move between
+    passes: Annotated[Ints32, "N"]  # how many simulations have come here
+    first: Annotated[Ints32, "N"]  # its edges are E[first : first + width]
+    width: Annotated[Ints32, "N"]
+    room: Annotated[Ints32, "N"]  # how many fit there
+    edge_action: Annotated[Ints32, "E"]
+    missed: Annotated[Ints32, "E"]  # in how many passes the action was not legal: passes - N_avail
+    visits: Annotated[Ints32, "E"]  # N
+    total: Annotated[Reals, "E"]  # W
+    mean: Annotated[Reals, "E"]  # W / N, once it was visited
+    child: Annotated[Ints32, "E"]  # the child that was met last, or NO_NODE
+    table: Annotated[Ints32, "T"]  # hash table of the nodes that are not sure
+    registers: Annotated[Ints, "10"]
 
 
-TreeType = types.NamedTuple(
-    [
-        *(int64[:, ::1], int8[::1], int32[::1], int32[::1], int8[::1], int32[::1], int32[::1], int32[::1], int32[::1]),
-        *(int32[::1], int32[::1], int32[::1], float64[::1], float64[::1], int32[::1], int32[::1], int64[::1]),
-    ],
-    Tree,
-)
-declare(Tree, TreeType)
+TreeType = tuple_type(Tree)
 
 
 def make_tree(game: Game, nodes: int, edges: int) -> Tree:
     """Room for a tree with so many places for nodes, at least two."""
     places = 1 << (2 * nodes).bit_length()
-    return Tree(
-        views=np.empty((nodes, game.world_size), np.int64),
-        mover=np.empty(nodes, np.int8),
-        parent=np.empty(nodes, np.int32),
-        action=np.empty(nodes, np.int32),
-        sure=np.empty(nodes, np.int8),
-        passes=np.empty(nodes, np.int32),
-        first=np.empty(nodes, np.int32),
-        width=np.empty(nodes, np.int32),
-        room=np.empty(nodes, np.int32),
-        edge_action=np.empty(edges, np.int32),
-        missed=np.empty(edges, np.int32),
-        visits=np.empty(edges, np.int32),
-        total=np.empty(edges),
-        mean=np.empty(edges),
-        child=np.empty(edges, np.int32),
+    registers = [0, 0, 0, 0, nodes, edges, places - 1, game.world_size, game.num_actions, game.players]
+    return empty_arrays(
+        Tree,
+        {"N": nodes, "E": edges, "W": game.world_size},
         table=np.zeros(places, np.int32),
-        registers=np.array(
-            [0, 0, 0, 0, nodes, edges, places - 1, game.world_size, game.num_actions, game.players], np.int64
-        ),
+        registers=np.array(registers, np.int64),
     )
 
 
@@ -109,32 +89,8 @@ def enlarged(game: Game, tree: Tree, nodes: int, edges: int) -> Tree:
 
 
 @kernel()
-def tree_at(tree: Tree) -> Tree:
-    """The arrays of a tree as pointers."""
-    return Tree(
-        element(tree.views, 0),
-        element(tree.mover, 0),
-        element(tree.parent, 0),
-        element(tree.action, 0),
-        element(tree.sure, 0),
-        element(tree.passes, 0),
-        element(tree.first, 0),
-        element(tree.width, 0),
-        element(tree.room, 0),
-        element(tree.edge_action, 0),
-        element(tree.missed, 0),
-        element(tree.visits, 0),
-        element(tree.total, 0),
-        element(tree.mean, 0),
-        element(tree.child, 0),
-        element(tree.table, 0),
-        element(tree.registers, 0),
-    )
-
-
-@kernel()
 def plant(tree: Tree, view: Ints, mover: int) -> None:
-    """Forget the tree and set a root."""
+    """Begin a new tree with a root."""
     if tree.registers[NODES] > 1:
         for place in range(tree.registers[MASK] + 1):
             tree.table[place] = NO_NODE
@@ -147,7 +103,7 @@ def plant(tree: Tree, view: Ints, mover: int) -> None:
 
 @kernel()
 def add_node(tree: Tree, parent: int, action: int, sure: bool, mover: int, view: Ints) -> int:
-    """The number of a new node without edges."""
+    """Make a node without edges; its number."""
     node, size = tree.registers[NODES], tree.registers[SIZE]
     tree.registers[NODES] += 1
     for i in range(size):
@@ -167,7 +123,7 @@ def add_node(tree: Tree, parent: int, action: int, sure: bool, mover: int, view:
 def is_node(tree: Tree, node: int, mover: int, view: Ints) -> bool:
     """Whether a node has this key, given that it hangs at the right edge.
 
-    Compared lane by lane: to read lanes that were written one at a time in one piece, the processor has to wait.
+    Compared one component at a time: the processor has to wait where it reads several at once that were written singly.
     """
     size = tree.registers[SIZE]
     i = 0
@@ -192,7 +148,7 @@ def place_of(tree: Tree, parent: int, action: int, mover: int, view: Ints) -> in
 @kernel(types.void(TreeType))
 def _index(arrays: Tree) -> None:
     """Put every node that is not sure into the table."""
-    tree = tree_at(arrays)
+    tree = pointers_to(arrays)
     for node in range(ROOT, tree.registers[NODES]):
         if not tree.sure[node]:
             view = element(arrays.views, node * arrays.views.shape[1])

@@ -1,4 +1,4 @@
-"""What parked searches ask, as arrays, and how they get their evaluations."""
+"""Batches of queries and evaluations as arrays: made from single queries, taken apart, and checked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from qdts.search.evaluation.evaluator import (
 SUM_TOLERANCE = 1e-6
 """By how much the sum of a prior may differ from 1."""
 ALL_WELL = -1
-"""`accept`: every answer is one."""
+"""`accept`: every evaluation is valid."""
 
 
 def empty_queries(game: Game, rows: int) -> Queries:
@@ -45,17 +45,17 @@ def empty_evaluations(game: Game, rows: int) -> Evaluations:
 
 
 def sample_query(game: Game, vector: Ints, player: int, pending: int) -> Query:
-    """What is asked of a player's view, some holes of which are filled: H of the next one."""
+    """The query for H of the next hole of a player's view, some holes of which may be filled."""
     hole = game.hole(vector)
     values = game.values(vector, hole)
     choices, weights = np.array([x for x, _ in values], np.int64), np.array([p for _, p in values])
     return Query(SAMPLE, vector, player, pending, hole, choices, weights)
 
 
-def as_queries(game: Game, asked: Sequence[Query], state: State) -> Queries:
+def as_queries(game: Game, given: Sequence[Query], state: State) -> Queries:
     """Queries as rows, all with the same random stream."""
-    queries = empty_queries(game, len(asked))
-    for row, query in enumerate(asked):
+    queries = empty_queries(game, len(given))
+    for row, query in enumerate(given):
         count = len(query.choices)
         queries.kind[row], queries.vector[row], queries.player[row] = query.kind, query.vector, query.player
         queries.pending[row], queries.hole[row], queries.degree[row] = query.pending, query.hole, count
@@ -65,14 +65,14 @@ def as_queries(game: Game, asked: Sequence[Query], state: State) -> Queries:
 
 
 class OneByOne:
-    """An evaluator that answers one query at a time, asked row by row."""
+    """A batch evaluator that hands queries one by one to another."""
 
     def __init__(self, game: Game, inner: Evaluator) -> None:
         self.game = game
         self.inner = inner
 
     def evaluate_batch(self, queries: Queries, evaluations: Evaluations) -> None:
-        """Write the answer to every query."""
+        """Evaluate every query."""
         for row in range(len(queries.kind)):
             query = query_of(queries, row)
             evaluation = self.inner.evaluate(query, queries.state[row])
@@ -81,7 +81,7 @@ class OneByOne:
             expected = (evaluations.value.shape[1:], (count, *evaluations.value.shape[1:]), (count,))
             if shapes != expected:
                 where = place(self.game, query)
-                raise InputError(f"the evaluator's answer at {where} has shapes {shapes}, expected {expected}")
+                raise InputError(f"the evaluation at {where} has shapes {shapes}, expected {expected}")
             evaluations.value[row] = evaluation.value
             evaluations.children[row, :count] = evaluation.child_values
             evaluations.prior[row, :count] = evaluation.prior
@@ -102,7 +102,7 @@ def query_of(queries: Queries, row: int) -> Query:
 
 
 def place(game: Game, query: Query) -> str:
-    """Where a query is asked, in words."""
+    """The node of a query, in words."""
     return f"the {KINDS[query.kind]} node {game.layout.write(query.vector)}"
 
 
@@ -117,7 +117,7 @@ def are_finite(numbers: Reals, count: int) -> bool:
 
 @kernel(inline=True)
 def is_evaluation(queries: Queries, evaluations: Evaluations, row: int) -> bool:
-    """Whether all numbers of an answer are finite, and its prior is a distribution."""
+    """Whether all numbers of an evaluation are finite, and its prior is a distribution where one is read."""
     count, (_, width, values) = queries.degree[row], evaluations.children.shape
     prior, total, least = element(evaluations.prior, row * width), 0.0, 0.0
     for i in range(count):
@@ -125,13 +125,13 @@ def is_evaluation(queries: Queries, evaluations: Evaluations, row: int) -> bool:
         least = min(least, prior[i])
     sound = are_finite(element(evaluations.value, row * values), values)
     sound &= are_finite(element(evaluations.children, row * width * values), count * values)
-    asked = queries.kind[row] == ACT or queries.kind[row] == SAMPLE
-    return sound and np.isfinite(total) and (not asked or (least >= 0.0 and abs(total - 1.0) <= SUM_TOLERANCE))
+    unread = queries.kind[row] != ACT and queries.kind[row] != SAMPLE
+    return sound and np.isfinite(total) and (unread or (least >= 0.0 and abs(total - 1.0) <= SUM_TOLERANCE))
 
 
 @kernel(int64(QueriesType, EvaluationsType, uint64[:, :]))
 def accept(queries: Queries, evaluations: Evaluations, state: State) -> int:
-    """Let the random streams of those who asked go on: ALL_WELL. Or nothing, and the first row that is no answer."""
+    """Hand the advanced random streams back to their lanes, ALL_WELL; or do nothing: the first row that is invalid."""
     for row in range(len(queries.kind)):
         if not is_evaluation(queries, evaluations, row):
             return row

@@ -1,6 +1,6 @@
-"""The evaluators that are compiled into the machine, so that a search with them never stops to ask.
+"""The evaluators that are compiled into the machine, so that a search with them never stops for an evaluation.
 
-UNIFORM     P even, H as the rules' weights say, every value that of a game about which nothing is known
+UNIFORM     P uniform, H as the rules' weights say, every value that of a game about which nothing is known
 PLAYOUTS    the same P and H; V is the return of one random game from there, V_c is V
 ROLLOUTS    the same with a game that a policy plays
 TABLE       everything exactly, from a policy (a `PolicyTable`)
@@ -8,432 +8,125 @@ TABLE       everything exactly, from a policy (a `PolicyTable`)
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numba import float64, int64
+from numba import int64
 
-from qdts.games.interface import NO_HOLE, UNKNOWN, KernelsType, RulesType
+from qdts.fields import tuple_type
+from qdts.games.interface import NO_HOLE, KernelsType, RulesType
 from qdts.games.playouts import PlayoutType
-from qdts.hashing import hash_vector, probe
-from qdts.kernels import Ints, Reals, kernel
-from qdts.pointers import element
-from qdts.rng import State, StateType, sample_by_weight
-from qdts.search.evaluation.evaluator import ACT, NOTHING, SAMPLE
-from qdts.search.evaluation.policy_table import (
-    H_MODEL,
-    H_UNIFORM,
-    H_WEIGHTS,
-    PolicyTable,
-    PolicyTablePointers,
-    PolicyTableType,
-    table_pointers,
+from qdts.kernels import Ints, kernel
+from qdts.pointers import element, pointers_to
+from qdts.rng import sample_by_weight
+from qdts.search.evaluation.evaluator import (
+    ACT,
+    NOTHING,
+    SAMPLE,
+    Evaluations,
+    EvaluationsType,
+    Queries,
+    QueriesType,
 )
+from qdts.search.evaluation.lookup import EVALUATED, look_up_act, look_up_sample, look_up_world
+from qdts.search.evaluation.packed import PackedEvaluation, PackedQuery, Workspace
+from qdts.search.evaluation.policy_table import H_UNIFORM, PolicyTable, PolicyTableType
 from qdts.search.evaluation.rollouts import roll_out
 from qdts.search.options.packed import PackedOptions, PackedOptionsType
 
-ASK, UNIFORM, PLAYOUTS, TABLE, ROLLOUTS = range(5)
-"""Evaluators by number; ASK stands for one outside of the machine."""
+OUTSIDE, UNIFORM, PLAYOUTS, TABLE, ROLLOUTS = range(5)
+"""Evaluators by number; OUTSIDE: one that is not compiled into the machine."""
 
-EVALUATED, NO_ENTRY = 0, 1
-"""What `answer` says; NO_ENTRY: the book has no such view or world."""
+
+class Model(NamedTuple):
+    """A game with a compiled evaluator and the options of a search; in kernels pointers to the arrays."""
+
+    number: int
+    """UNIFORM and so on."""
+    game: Annotated[Any, KernelsType]
+    rules: Annotated[Ints, RulesType]
+    playout: Annotated[Any, PlayoutType]
+    packed: Annotated[PackedOptions, PackedOptionsType]
+    table: Annotated[PolicyTable, PolicyTableType]
+
+
+ModelType = tuple_type(Model)
 
 
 @kernel()
-def play_out(
-    game: Any,
-    playout: Any,
-    rules: Ints,
-    packed: PackedOptions,
-    table: PolicyTablePointers,
-    evaluator: int,
-    vector: Ints,
-    size: int,
-    player: int,
-    pending: int,
-    state: State,
-    values: int,
-    value: Reals,
-    world: Ints,
-    moves: Ints,
-    chances: Reals,
-) -> None:
+def play_out(model: Model, query: PackedQuery, out: PackedEvaluation, work: Workspace) -> None:
     """V of one game: holes are filled by the rules' weights, then the pending action, then a playout."""
-    for i in range(size):
-        world[i] = vector[i]
-    hole = game.hole(rules, world) if packed.hidden else NO_HOLE
+    game, rules, world = model.game, model.rules, work.world
+    for i in range(query.size):
+        world[i] = query.vector[i]
+    hole = game.hole(rules, world) if model.packed.hidden else NO_HOLE
     while hole != NO_HOLE:
-        count = game.values(rules, world, hole, moves, chances)
-        game.fill(rules, world, hole, moves[sample_by_weight(chances, count, state)])
+        count = game.values(rules, world, hole, work.moves, work.chances)
+        game.fill(rules, world, hole, work.moves[sample_by_weight(work.chances, count, query.state)])
         hole = game.hole(rules, world)
-    if pending != NOTHING:
-        game.step(rules, world, pending)
-    if evaluator == ROLLOUTS:
-        seen = np.empty(size, np.int64)
-        roll_out(game, rules, table, world, element(seen, 0), size, moves, chances, state, chances)
+    if query.pending != NOTHING:
+        game.step(rules, world, query.pending)
+    if model.number == ROLLOUTS:
+        roll_out(game, rules, model.table, query.size, work, query.state)
     else:
-        playout(rules, world, moves, chances, state, chances)
-    for k in range(values):
-        value[k] = chances[player if packed.hidden else k]
+        model.playout(rules, world, work.moves, work.chances, query.state, work.utilities)
+    for k in range(out.values):
+        out.value[k] = work.utilities[query.player if model.packed.hidden else k]
 
 
 @kernel()
-def noisy(
-    table: PolicyTablePointers,
-    which: int,
-    value: float,
-    vector: Ints,
-    size: int,
-    player: int,
-    pending: int,
-    choice: int,
-) -> float:
-    """A value with its error, a normal one that depends on the query alone (Box and Muller 1958)."""
-    if table.noise[which] == 0.0:
-        return value
-    seed = (((table.seed[0] * 31 + which) * 64 + player) << 40) + ((pending + 1) << 20) + choice + 1
-    u = (hash_vector(vector, size, 2 * seed) + 0.5) / 2.0**63
-    angle = 2.0 * np.pi * (hash_vector(vector, size, 2 * seed + 1) / 2.0**63)
-    return value + table.noise[which] * np.sqrt(-2.0 * np.log(u)) * np.cos(angle)
-
-
-@kernel()
-def look_up_act(
-    table: PolicyTablePointers,
-    view: Ints,
-    size: int,
-    player: int,
-    count: int,
-    values: int,
-    value: Reals,
-    children: Reals,
-    prior: Reals,
-) -> int:
-    """At a player's own view: P of the policy, V and the value of each action under his belief."""
-    s = table.view_table[probe(table.views, table.view_table, table.view_mask, view, size)]
-    if s < 0:
-        return NO_ENTRY
-    for i in range(count):
-        prior[i] = table.probability[table.offset[s] + i]
-        for k in range(values):
-            whose = player if values == 1 else k
-            q = 0.0
-            for m in range(table.member_offset[s], table.member_offset[s + 1]):
-                q += table.weight[m] * table.value[(table.first[table.member[m]] + i) * table.players + whose]
-            children[i * values + k] = noisy(table, 1, q, view, size, whose, NOTHING, i)
-    for k in range(values):
-        whose = player if values == 1 else k
-        value[k] = noisy(
-            table,
-            0,
-            table.value[(table.member[table.member_offset[s]]) * table.players + whose],
-            view,
-            size,
-            whose,
-            NOTHING,
-            NOTHING,
-        )
+def evaluate(model: Model, query: PackedQuery, out: PackedEvaluation, work: Workspace) -> int:
+    """Evaluate a query by any evaluator but OUTSIDE; EVALUATED or NO_ENTRY."""
+    if model.number == TABLE:
+        if query.kind == ACT:
+            return look_up_act(model.table, query, out)
+        if query.kind == SAMPLE:
+            return look_up_sample(model.game, model.rules, model.table, query, out, work)
+        return look_up_world(model.table, query, out)
+    for k in range(out.values):
+        out.value[k] = model.packed.neutral
+    if model.number in (PLAYOUTS, ROLLOUTS):
+        play_out(model, query, out, work)
+    for i in range(query.degree):
+        for k in range(out.values):
+            out.children[i * out.values + k] = out.value[k]
+        if query.kind == SAMPLE and model.table.h == H_UNIFORM:
+            out.prior[i] = 1.0 / query.degree
     return EVALUATED
 
 
-@kernel()
-def look_up_world(
-    table: PolicyTablePointers,
-    world: Ints,
-    size: int,
-    player: int,
-    pending: int,
-    count: int,
-    values: int,
-    value: Reals,
-    children: Reals,
-) -> int:
-    """At a world where another player or chance moves."""
-    h = table.world_table[probe(table.worlds, table.world_table, table.world_mask, world, size)]
-    if h < 0:
-        return NO_ENTRY
-    for k in range(values):
-        whose = player if values == 1 else k
-        value[k] = noisy(table, 0, table.value[(h) * table.players + whose], world, size, whose, pending, NOTHING)
-        for i in range(count):
-            children[i * values + k] = noisy(
-                table, 1, table.value[(table.first[h] + i) * table.players + whose], world, size, whose, pending, i
-            )
-    return EVALUATED
-
-
-@kernel()
-def fits(table: PolicyTablePointers, history: int, vector: Ints, size: int) -> bool:
-    """Whether a history's world fills the holes of a vector."""
-    same = True
-    for i in range(size):
-        same &= (vector[i] == UNKNOWN) | (vector[i] == table.worlds[history * size + i])
-    return same
-
-
-@kernel()
-def shift(table: PolicyTablePointers, vector: Ints, size: int, player: int, count: int, distribution: Reals) -> None:
-    """Move half of the L1 length of H's noise to one choice, from the others in turn; the vector says which.
-
-    It is the first choice, from where the vector says, that leaves enough mass to the others; if there is none, that
-    with the least mass.
-    """
-    left = 0.5 * table.noise[2]
-    if left == 0.0 or count < 2:
-        return
-    h = hash_vector(vector, size, table.seed[0] * 64 + player)
-    to, least = h % count, 0
-    for i in range(count):
-        k = (h % count + i) % count
-        if distribution[k] <= 1.0 - left:
-            to = k
-            break
-        if distribution[k] < distribution[least]:
-            least = k
-    else:
-        to = least
-    start = (h // count) % (count - 1)
-    for i in range(count - 1):
-        k = (to + 1 + (start + i) % (count - 1)) % count
-        moved = min(left, distribution[k])
-        distribution[k] -= moved
-        distribution[to] += moved
-        left -= moved
-
-
-@kernel()
-def look_up_sample(
-    game: Any,
-    rules: Ints,
-    table: PolicyTablePointers,
-    vector: Ints,
-    size: int,
-    player: int,
-    pending: int,
-    hole: int,
-    choices: Ints,
-    count: int,
-    value: Reals,
-    children: Reals,
-    prior: Reals,
-    scratch: Ints,
-    moves: Ints,
-    chances: Reals,
-) -> int:
-    """At a view with some holes filled: H of the next one, and what the pending action is then worth.
-
-    H is by Bayes' rule, with noise, or by what takes its place; values are always by Bayes' rule.
-    """
-    for i in range(size):
-        scratch[i] = vector[i]
-    k = hole
-    while k != NO_HOLE:  # any completion has the owner's view
-        game.values(rules, scratch, k, moves, chances)
-        game.fill(rules, scratch, k, moves[0])
-        k = game.hole(rules, scratch)
-    game.redact(rules, scratch, player)
-    s = table.view_table[probe(table.views, table.view_table, table.view_mask, scratch, size)]
-    if s < 0:
-        return NO_ENTRY
-    legal = game.legal(rules, scratch, moves)
-    action = 0
-    for i in range(legal):
-        if moves[i] == pending:
-            action = i
-    total, worth = 0.0, 0.0
-    prior_total, prior_worth = 0.0, 0.0
-    belief_total = 0.0
-    for i in range(count):
-        for j in range(size):
-            scratch[j] = vector[j]
-        game.fill(rules, scratch, hole, choices[i])
-        mass, q, prior_mass, prior_q, belief = 0.0, 0.0, 0.0, 0.0, 0.0
-        for m in range(table.member_offset[s], table.member_offset[s + 1]):
-            history = table.member[m]
-            if fits(table, history, scratch, size):
-                u = table.value[(table.first[history] + action) * table.players + player]
-                mass += table.weight[m]
-                q += table.weight[m] * u
-                prior_mass += table.prior_weight[m]
-                prior_q += table.prior_weight[m] * u
-                belief += table.belief[m]
-        if prior_mass <= 0.0:
-            return NO_ENTRY
-        if table.h == H_MODEL:
-            prior[i] = mass
-            chances[i] = prior_mass
-        else:
-            chances[i] = belief
-        belief_total += belief
-        children[i] = noisy(
-            table, 1, q / mass if mass > 0.0 else prior_q / prior_mass, vector, size, player, pending, i
-        )
-        total += mass
-        worth += q
-        prior_total += prior_mass
-        prior_worth += prior_q
-    v = worth / total if total > 0.0 else prior_worth / prior_total
-    value[0] = noisy(table, 0, v, vector, size, player, pending, NOTHING)
-    if table.h == H_MODEL:
-        for i in range(count):
-            prior[i] = prior[i] / total if total > 0.0 else chances[i] / prior_total
-        shift(table, vector, size, player, count, prior)
-    elif table.h == H_UNIFORM:
-        for i in range(count):
-            prior[i] = 1.0 / count
-    elif table.h == H_WEIGHTS and belief_total > 0.0:
-        for i in range(count):
-            prior[i] = chances[i] / belief_total
-    return EVALUATED
-
-
-@kernel()
-def evaluate(
-    game: Any,
-    playout: Any,
-    rules: Ints,
-    packed: PackedOptions,
-    table: PolicyTablePointers,
-    evaluator: int,
-    kind: int,
-    vector: Ints,
-    size: int,
-    player: int,
-    pending: int,
-    hole: int,
-    choices: Ints,
-    count: int,
-    state: State,
-    values: int,
-    value: Reals,
-    children: Reals,
-    prior: Reals,
-    scratch: Ints,
-    moves: Ints,
-    chances: Reals,
-) -> int:
-    """Evaluate a query: write V into `value`, V_c into `children`, P or H into `prior`, which holds the rules' weights.
-
-    `size` is W and `values` is K. `scratch` (a vector), `moves` and `chances` are overwritten.
-    """
-    if evaluator == TABLE:
-        if kind == ACT:
-            return look_up_act(table, vector, size, player, count, values, value, children, prior)
-        if kind == SAMPLE:
-            return look_up_sample(
-                game,
-                rules,
-                table,
-                vector,
-                size,
-                player,
-                pending,
-                hole,
-                choices,
-                count,
-                value,
-                children,
-                prior,
-                scratch,
-                moves,
-                chances,
-            )
-        return look_up_world(table, vector, size, player, pending, count, values, value, children)
-    for k in range(values):
-        value[k] = packed.neutral
-    if evaluator in (PLAYOUTS, ROLLOUTS):
-        play_out(
-            game,
-            playout,
-            rules,
-            packed,
-            table,
-            evaluator,
-            vector,
-            size,
-            player,
-            pending,
-            state,
-            values,
-            value,
-            scratch,
-            moves,
-            chances,
-        )
-    for i in range(count):
-        for k in range(values):
-            children[i * values + k] = value[k]
-        if kind == SAMPLE and table.h == H_UNIFORM:
-            prior[i] = 1.0 / count
-    return EVALUATED
-
-
-@kernel(
-    int64(
-        KernelsType,
-        PlayoutType,
-        RulesType,
-        PackedOptionsType,
-        PolicyTableType,
-        int64,
-        int64,
-        int64[::1],
-        int64,
-        int64,
-        int64,
-        int64[::1],
-        StateType,
-        float64[::1],
-        float64[:, ::1],
-        float64[::1],
-        int64[::1],
-        int64[::1],
-        float64[::1],
+@kernel(int64(ModelType, QueriesType, EvaluationsType))
+def evaluate_rows(model: Model, queries: Queries, evaluations: Evaluations) -> int:
+    """`evaluate` for Python, for each row in turn; EVALUATED, or NO_ENTRY at the first row without one."""
+    size, width, values = queries.vector.shape[1], queries.choices.shape[1], evaluations.value.shape[1]
+    vectors, moves, chances = np.empty(2 * size, np.int64), np.empty(width, np.int64), np.empty(width)
+    work = Workspace(
+        world=element(vectors, 0),
+        seen=element(vectors, size),
+        moves=element(moves, 0),
+        chances=element(chances, 0),
+        utilities=element(chances, 0),
     )
-)
-def evaluate_one(
-    game: Any,
-    playout: Any,
-    rules: Ints,
-    packed: PackedOptions,
-    table: PolicyTable,
-    evaluator: int,
-    kind: int,
-    vector: Ints,
-    player: int,
-    pending: int,
-    hole: int,
-    choices: Ints,
-    state: State,
-    value: Reals,
-    children: Reals,
-    prior: Reals,
-    scratch: Ints,
-    moves: Ints,
-    chances: Reals,
-) -> int:
-    """`answer` for Python."""
-    return evaluate(
-        game,
-        playout,
-        element(rules, 0),
-        packed,
-        table_pointers(table),
-        evaluator,
-        kind,
-        element(vector, 0),
-        len(vector),
-        player,
-        pending,
-        hole,
-        element(choices, 0),
-        len(choices),
-        element(state, 0),
-        len(value),
-        element(value, 0),
-        element(children, 0),
-        element(prior, 0),
-        element(scratch, 0),
-        element(moves, 0),
-        element(chances, 0),
-    )
+    for row in range(len(queries.kind)):
+        evaluations.prior[row] = queries.weights[row]
+        query = PackedQuery(
+            kind=queries.kind[row],
+            vector=element(queries.vector, row * size),
+            size=size,
+            player=queries.player[row],
+            pending=queries.pending[row],
+            hole=queries.hole[row],
+            choices=element(queries.choices, row * width),
+            degree=queries.degree[row],
+            state=element(queries.state, row),
+        )
+        out = PackedEvaluation(
+            value=element(evaluations.value, row * values),
+            children=element(evaluations.children, row * width * values),
+            prior=element(evaluations.prior, row * width),
+            values=values,
+        )
+        status = evaluate(pointers_to(model), query, out, work)
+        if status != EVALUATED:
+            return status
+    return EVALUATED

@@ -1,18 +1,23 @@
-"""What a search wants to know of a node, and who evaluations.
+"""What a search wants to know of a node, and the interface of what evaluates it.
 
-A *query* is (kind, vector, player, pending) with the node's choices. The *answer* is V, the value of each choice V_c,
-and, at ACT and SAMPLE, the prior over the choices (P or H). Queries come in batches: an evaluator that answers many
-at once takes arrays with a row for each; one that answers one at a time is asked row by row.
+A *query* is (kind, vector, player, pending) with the node's choices. Its *evaluation* is V, the value of each choice
+V_c, and, at ACT and SAMPLE, the prior over the choices (P or H). Queries come in batches, a row of arrays for each: a
+`BatchEvaluator` takes them so, any other `Evaluator` one by one.
+
+    axis  counts
+    N     queries
+    W     components of a world
+    B     the most choices that a node can have
+    K     values of a node: one for each player in a game of perfect information, else one, the owner's
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Annotated, NamedTuple, Protocol, runtime_checkable
 
-from numba import float64, int64, types, uint64
-
+from qdts.fields import tuple_type
 from qdts.games.game import Game
-from qdts.kernels import Ints, Reals, declare
+from qdts.kernels import Ints, Reals
 from qdts.rng import State
 
 ACT, SAMPLE, OPPONENT, CHANCE, TERMINAL = range(5)
@@ -27,69 +32,92 @@ class Query(NamedTuple):
 
     kind: int
     """ACT, SAMPLE, OPPONENT or CHANCE."""
-    vector: Ints  # [W]
+    vector: Ints  # [W] the owner's view at ACT and SAMPLE, else a world
     player: int
-    """The owner of the tree; in an open game the player to move (CHANCE: 0)."""
+    """The owner of the tree; in a game of perfect information the player to move (CHANCE: 0)."""
     pending: int
     """The action that the owner of a SAMPLE node has decided on, else NOTHING."""
     hole: int
     """The hole that the choices of a SAMPLE node fill, else NO_HOLE."""
     choices: Ints  # [B] actions, values of the hole, or outcomes
-    weights: Reals  # [B] what the rules say of the choices: SAMPLE and CHANCE; elsewhere even
+    weights: Reals  # [B] the rules' weights of the choices: SAMPLE and CHANCE; elsewhere uniform
 
 
 class Evaluation(NamedTuple):
-    """What an evaluator says of a node; K is the number of players in an open game, else 1."""
+    """The evaluation of one node."""
 
-    value: Reals  # [K]
-    child_values: Reals  # [B, K]
-    prior: Reals  # [B]
+    value: Reals  # [K] V
+    child_values: Reals  # [B, K] V_c
+    prior: Reals  # [B] P or H
 
 
 class Queries(NamedTuple):
     """Many nodes to evaluate, a row each; what lies in a row beyond its node's choices means nothing."""
 
-    lane: Ints  # [N] which search asks
-    kind: Ints  # [N]
-    vector: Ints  # [N, W]
-    player: Ints  # [N]
-    pending: Ints  # [N]
-    hole: Ints  # [N]
-    degree: Ints  # [N] how many choices there are
-    choices: Ints  # [N, B]
-    weights: Reals  # [N, B]
-    state: State  # [N, 1] the random stream of each, to draw from
+    lane: Annotated[Ints, "N"]  # the search that each belongs to
+    kind: Annotated[Ints, "N"]
+    vector: Annotated[Ints, "N W"]
+    player: Annotated[Ints, "N"]
+    pending: Annotated[Ints, "N"]
+    hole: Annotated[Ints, "N"]
+    degree: Annotated[Ints, "N"]  # how many choices there are
+    choices: Annotated[Ints, "N B"]
+    weights: Annotated[Reals, "N B"]
+    state: Annotated[State, "N 1"]  # the random stream of each, to draw from
 
 
 class Evaluations(NamedTuple):
-    """Where the answers to many queries go."""
+    """Where the evaluations of many queries are written."""
 
-    value: Reals  # [N, K]
-    children: Reals  # [N, B, K]
-    prior: Reals  # [N, B] read at ACT and SAMPLE
+    value: Annotated[Reals, "N K"]
+    children: Annotated[Reals, "N B K"]
+    prior: Annotated[Reals, "N B"]  # read at ACT and SAMPLE
 
 
-_VECTOR, _ROWS, _REALS = int64[::1], int64[:, ::1], float64[:, ::1]
-QueriesType = types.NamedTuple(
-    [_VECTOR, _VECTOR, _ROWS, _VECTOR, _VECTOR, _VECTOR, _VECTOR, _ROWS, _REALS, uint64[:, ::1]], Queries
-)
-EvaluationsType = types.NamedTuple([_REALS, float64[:, :, ::1], _REALS], Evaluations)
-declare(Queries, QueriesType)
-declare(Evaluations, EvaluationsType)
+QueriesType = tuple_type(Queries)
+EvaluationsType = tuple_type(Evaluations)
 
 
 class Evaluator(Protocol):
-    """Whoever answers queries."""
+    """The source of P, V, V_c and H.
+
+    A class with this one method is an evaluator:
+
+    >>> import numpy as np
+    >>> from qdts import load_game, read_search, run_searches
+    >>> class Flat:
+    ...     def evaluate(self, query, state):
+    ...         count = len(query.choices)
+    ...         return Evaluation(np.zeros(1), np.zeros((count, 1)), query.weights)
+    >>> game = load_game("kuhn_poker")
+    >>> view = game.view(game.step(game.step(game.initial(), 0), 1), 0)
+    >>> [result] = run_searches(game, [view], [0], read_search(game, "qdts"), 20, evaluator=Flat())
+    >>> int(result.visits.sum())
+    20
+    """
 
     def evaluate(self, query: Query, state: State) -> Evaluation:
-        """The answer to one query; what is random is drawn from `state`."""
+        """Evaluate one node.
+
+        Args:
+            query: The node.
+            state: The random stream of its search, uint64[1]; whatever is random is drawn from it, and it advances.
+
+        Returns:
+            Values in units of the game's returns, and a distribution over the choices.
+        """
 
 
 @runtime_checkable
 class BatchEvaluator(Evaluator, Protocol):
-    """Whoever answers many queries at once. What it says of one must not depend on the others."""
+    """An evaluator of many queries at once. The evaluation of one must not depend on the others."""
 
     game: Game
 
     def evaluate_batch(self, queries: Queries, evaluations: Evaluations) -> None:
-        """Write the answer to every query."""
+        """Evaluate every query.
+
+        Args:
+            queries: A row for each node.
+            evaluations: Is written to, in the same rows.
+        """

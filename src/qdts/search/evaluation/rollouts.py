@@ -1,4 +1,4 @@
-"""Playouts by a policy: each player draws his actions from what it says of his view (docs/search.md)."""
+"""Playouts by a policy: each player draws actions from its distribution at their view (docs/search.md)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from numba import int32, int64
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
-from qdts.hashing import index_rows, probe
-from qdts.kernels import Ints, Reals, kernel
+from qdts.hashing import index_rows
+from qdts.kernels import Ints, kernel
 from qdts.pointers import element
 from qdts.rng import State, sample_by_weight, sampled
-from qdts.search.evaluation.policy_table import Ints32, PolicyTable, PolicyTablePointers, empty_policy_table
+from qdts.search.evaluation.packed import Workspace
+from qdts.search.evaluation.policy_table import Ints32, PolicyTable, empty_policy_table, find_view
 from qdts.solving.policy.table import Policy, verify_game
 
 NONE = -1
@@ -22,7 +23,7 @@ NONE = -1
 
 
 def rollout_table(game: Game, policy: Policy | None) -> PolicyTable:
-    """A book that knows P alone, for the views that a policy has; without one it knows nothing."""
+    """A policy table with P alone, at the views that a policy has; empty without one."""
     if policy is None:
         return empty_policy_table()
     verify_game(policy, game)
@@ -36,9 +37,9 @@ def rollout_table(game: Game, policy: Policy | None) -> PolicyTable:
         raise InputError(
             f"the policy for {game.spec} has other legal actions than the game at {game.layout.write(views[wrong])}"
         )
-    probability = np.ascontiguousarray(policy.probability)
+    view_table, probability = index_rows(views), np.ascontiguousarray(policy.probability)
     return empty_policy_table()._replace(
-        views=views, view_table=index_rows(views), offset=offset, probability=probability
+        views=views, view_table=view_table, offset=offset, probability=probability, view_mask=len(view_table) - 1
     )
 
 
@@ -57,22 +58,9 @@ def _first_unlike(game: Any, rules: Ints, views: Ints, offset: Ints32, action: I
 
 
 @kernel()
-def roll_out(
-    game: Any,
-    rules: Ints,
-    table: PolicyTablePointers,
-    world: Ints,
-    seen: Ints,
-    size: int,
-    actions: Ints,
-    chances: Reals,
-    state: State,
-    utilities: Reals,
-) -> None:
-    """Play from a world to the end, in place, and write the returns; where the book has no view, evenly.
-
-    `seen` (a vector), `actions` and `chances` are overwritten; `chances` and `utilities` may be the same.
-    """
+def roll_out(game: Any, rules: Ints, table: PolicyTable, size: int, work: Workspace, state: State) -> None:
+    """Play from `work.world` to the end, in place, and write the returns; uniformly where the table has no view."""
+    world, seen, actions, chances = work.world, work.seen, work.moves, work.chances
     mover = game.mover(rules, world)
     while mover != TERMINAL:
         if mover == CHANCE:
@@ -82,10 +70,10 @@ def roll_out(
                 seen[i] = world[i]
             game.redact(rules, seen, mover)
             count = game.legal(rules, world, actions)
-            s = table.view_table[probe(table.views, table.view_table, table.view_mask, seen, size)]
+            s = find_view(table, seen, size)
             for k in range(count):
                 chances[k] = 1.0 / count if s < 0 else table.probability[table.offset[s] + k]
             chosen = sample_by_weight(chances, count, state)
         game.step(rules, world, actions[chosen])
         mover = game.mover(rules, world)
-    game.returns(rules, world, utilities)
+    game.returns(rules, world, work.utilities)

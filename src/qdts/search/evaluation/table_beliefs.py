@@ -1,4 +1,4 @@
-"""Beliefs of a table, as weights of a book's members: computed once, then looked up inside the machine."""
+"""Beliefs of a policy table, as weights of its members: computed once, then looked up inside the machine."""
 
 from __future__ import annotations
 
@@ -9,18 +9,11 @@ from numba import float64, int64
 
 from qdts.games.interface import NO_HOLE, KernelsType, RulesType
 from qdts.kernels import Ints, Reals, kernel
-from qdts.pointers import element
-from qdts.search.evaluation.compiled import fits, look_up_sample
-from qdts.search.evaluation.evaluator import NOTHING
-from qdts.search.evaluation.policy_table import (
-    H_RULES,
-    H_UNIFORM,
-    H_WEIGHTS,
-    PolicyTable,
-    PolicyTablePointers,
-    PolicyTableType,
-    table_pointers,
-)
+from qdts.pointers import element, pointers_to
+from qdts.search.evaluation.evaluator import NOTHING, SAMPLE
+from qdts.search.evaluation.lookup import fits, look_up_sample
+from qdts.search.evaluation.packed import PackedEvaluation, PackedQuery, Workspace
+from qdts.search.evaluation.policy_table import H_RULES, H_UNIFORM, H_WEIGHTS, PolicyTable, PolicyTableType
 from qdts.search.options.variants import Belief
 from qdts.solving.exact.values import chance_reach, edge, reach
 from qdts.solving.policy.table import Policy, aligned
@@ -29,14 +22,14 @@ from qdts.solving.tree.recent import game_tree
 
 
 def table_with_belief(policy: Policy, table: PolicyTable, belief: Belief) -> PolicyTable:
-    """The book of a table with a belief in the place of H."""
+    """The same table with a belief in the place of H."""
     if belief in ("rules", "holes"):
-        return table._replace(h=np.array([H_RULES if belief == "rules" else H_UNIFORM]))
-    weigh = {"completions": _even, "exact": _exact, "bayes": _bayes}[belief]
-    return table._replace(h=np.array([H_WEIGHTS]), belief=weigh(policy, table))
+        return table._replace(h=H_RULES if belief == "rules" else H_UNIFORM)
+    weigh = {"completions": _uniform, "exact": _exact, "bayes": _bayes}[belief]
+    return table._replace(h=H_WEIGHTS, belief=weigh(policy, table))
 
 
-def _even(policy: Policy, table: PolicyTable) -> Reals:
+def _uniform(policy: Policy, table: PolicyTable) -> Reals:
     """1 for each world."""
     return _shares(policy, table)[table.member]
 
@@ -62,11 +55,10 @@ def _exact(policy: Policy, table: PolicyTable) -> Reals:
 
 
 def _bayes(policy: Policy, table: PolicyTable) -> Reals:
-    """What the book's H said at the owner's last turn, times how likely all moves since were."""
+    """The table's H at the owner's last turn, times how likely all moves since were."""
     game, tree = policy.game, game_tree(policy.game)
     held = np.zeros(tree.num_histories)
-    scratch, n = np.zeros((2, game.world_size), np.int64), game.max_choices
-    _hold(game.kernels, game.rules, table, tree.histories, np.zeros((2, n), np.int64), np.zeros((3, n)), scratch, held)
+    _hold(game.kernels, game.rules, table, tree.histories, game.max_choices, held)
     held *= _shares(policy, table)
     weight = np.empty(len(table.member))
     _carry(game.kernels, game.rules, table, tree.histories, np.ascontiguousarray(aligned(tree, policy)), held, weight)
@@ -74,87 +66,47 @@ def _bayes(policy: Policy, table: PolicyTable) -> Reals:
 
 
 @kernel()
-def _true_value(
-    game: Any,
-    rules: Ints,
-    table: PolicyTablePointers,
-    history: int,
-    vector: Ints,
-    scratch: Ints,
-    size: int,
-    hole: int,
-    choices: Ints,
-    count: int,
-) -> int:
+def _true_value(game: Any, rules: Ints, table: PolicyTable, history: int, query: PackedQuery, work: Workspace) -> int:
     """Which of the values of a hole is the one in a history's world."""
-    for k in range(count - 1):
-        for i in range(size):
-            scratch[i] = vector[i]
-        game.fill(rules, scratch, hole, choices[k])
-        if fits(table, history, scratch, size):
+    for k in range(query.degree - 1):
+        for i in range(query.size):
+            work.world[i] = query.vector[i]
+        game.fill(rules, work.world, query.hole, query.choices[k])
+        if fits(table, history, work.world, query.size):
             return k
-    return count - 1
+    return query.degree - 1
 
 
-@kernel(
-    int64(
-        KernelsType,
-        RulesType,
-        PolicyTableType,
-        HistoriesType,
-        int64[:, ::1],
-        float64[:, ::1],
-        int64[:, ::1],
-        float64[::1],
-    )
-)
-def _hold(
-    game: Any,
-    rules: Ints,
-    table: PolicyTable,
-    histories: Histories,
-    moves: Ints,
-    reals: Reals,
-    vectors: Ints,
-    held: Reals,
-) -> int:
+@kernel(int64(KernelsType, RulesType, PolicyTableType, HistoriesType, int64, float64[::1]))
+def _hold(game: Any, rules: Ints, table: PolicyTable, histories: Histories, width: int, held: Reals) -> int:
     """Write what H gives to the world of every history at which a player moves: the product along the holes."""
-    opened, rules_at = table_pointers(table), element(rules, 0)
-    vector, scratch, size, n = element(vectors, 0), element(vectors, vectors.shape[1]), vectors.shape[1], moves.shape[1]
-    choices, other = element(moves, 0), element(moves, n)
-    prior, chances, children = element(reals, 0), element(reals, n), element(reals, 2 * n)
-    value = np.zeros(1)
+    size, known, rules_at = table.worlds.shape[1], pointers_to(table), element(rules, 0)
+    vectors, moves = np.empty(3 * size, np.int64), np.empty(2 * width, np.int64)
+    reals, value, state = np.empty(3 * width), np.empty(1), np.zeros(1, np.uint64)
+    vector, choices = element(vectors, 0), element(moves, 0)
+    out = PackedEvaluation(element(value, 0), element(reals, 0), element(reals, width), 1)
+    work = Workspace(
+        world=element(vectors, size),
+        seen=element(vectors, 2 * size),
+        moves=element(moves, width),
+        chances=element(reals, 2 * width),
+        utilities=element(reals, 2 * width),
+    )
     for h in range(len(held)):
         player = histories.mover[h]
         if player < 0:
             continue
         for i in range(size):
-            vectors[0, i] = table.worlds[h, i]
+            vectors[i] = table.worlds[h, i]
         game.redact(rules_at, vector, player)
         held[h] = 1.0
         hole = game.hole(rules_at, vector)
         while hole != NO_HOLE:
-            count = game.values(rules_at, vector, hole, choices, prior)
-            look_up_sample(
-                game,
-                rules_at,
-                opened,
-                vector,
-                size,
-                player,
-                NOTHING,
-                hole,
-                choices,
-                count,
-                element(value, 0),
-                children,
-                prior,
-                scratch,
-                other,
-                chances,
-            )
-            k = _true_value(game, rules_at, opened, h, vector, scratch, size, hole, choices, count)
-            held[h] *= prior[k]
+            count = game.values(rules_at, vector, hole, choices, out.prior)
+            query = PackedQuery(SAMPLE, vector, size, player, NOTHING, hole, choices, count, element(state, 0))
+            look_up_sample(game, rules_at, known, query, out, work)
+            k = _true_value(game, rules_at, known, h, query, work)
+            held[h] *= out.prior[k]
             game.fill(rules_at, vector, hole, choices[k])
             hole = game.hole(rules_at, vector)
     return 0

@@ -16,17 +16,18 @@ from qdts.kernels import kernel
 from qdts.pointers import entry
 from qdts.search.evaluation.evaluator import ACT, OPPONENT
 from qdts.search.forest.edge_values import edge_q
-from qdts.search.forest.intervals import expectation_range, masked_range
-from qdts.search.forest.layout import NONE, Lane, scratch
+from qdts.search.forest.intervals import expectation_range, has_mass, masked_range
+from qdts.search.forest.lane import NONE, Lane
 from qdts.search.forest.opponent_estimate import write_mirror
-from qdts.search.forest.terms import COUNT, FREE, HIGH, LOW, PROBABILITY, STATIC, counts_of, radius, write_items
+from qdts.search.forest.scratch import COUNT, FREE, HIGH, LOW, PROBABILITY, SHARE, STATIC, WEIGHT, scratch
+from qdts.search.forest.terms import counts_of, radius, write_terms
 from qdts.search.options.packed import PackedOptions
 from qdts.search.options.variants import EXPECTED, MASKED, MIRROR_BACKUP, RESIDUAL, RUNNING, RUNNING_BACKUP
 
 
 @kernel(inline=True)
 def form_of(lane: Lane, packed: PackedOptions, node: int) -> int:
-    """The form of Q at a node that is no ACT node."""
+    """The form of Q at a node other than an ACT node."""
     return packed.opponent_q if lane.kind[node] == OPPONENT else packed.sample_q
 
 
@@ -40,7 +41,7 @@ def is_running(lane: Lane, packed: PackedOptions, node: int) -> bool:
 
 @kernel(inline=True)
 def back_up(lane: Lane, packed: PackedOptions, node: int) -> None:
-    """Recompute Q of a node that has been evaluated; where it is to be a running average, its static range."""
+    """Recompute Q of a node that has been evaluated; its static range where it is to be a running average."""
     if lane.kind[node] == ACT:
         _back_up_act(lane, packed, node)
         return
@@ -55,13 +56,13 @@ def back_up(lane: Lane, packed: PackedOptions, node: int) -> None:
 @kernel(inline=True)
 def _back_up_act(lane: Lane, packed: PackedOptions, node: int) -> None:
     first, degree, total = lane.first[node], lane.degree[node], float(lane.total[node])
-    share, weights, edges, count = scratch(lane, STATIC), scratch(lane, 0), lane.moves, 0
+    share, weights, edges, count = scratch(lane, SHARE), scratch(lane, WEIGHT), lane.moves, 0
     if packed.backup == MIRROR_BACKUP:
         write_mirror(lane, packed, node, 0 if packed.hidden else lane.actor[node], share)
     else:
         for i in range(degree):
             share[i] = lane.w[first + i] / total
-    for i in range(degree):  # without a branch, which could not be foreseen
+    for i in range(degree):  # no branch: it could not be predicted
         edges[count], weights[count] = first + i, share[i]
         count += share[i] > 0.0
     for k in range(lane.values):
@@ -76,7 +77,7 @@ def _back_up_act(lane: Lane, packed: PackedOptions, node: int) -> None:
 
 @kernel(inline=True)
 def _back_up_dispersed(lane: Lane, packed: PackedOptions, node: int, k: int) -> None:
-    count, eps, form = write_items(lane, packed, node, k), radius(lane, packed, node), form_of(lane, packed, node)
+    count, eps, form = write_terms(lane, packed, node, k), radius(lane, packed, node), form_of(lane, packed, node)
     distribution, static, free = scratch(lane, PROBABILITY), scratch(lane, STATIC), scratch(lane, FREE)
     low, high, times = scratch(lane, LOW), scratch(lane, HIGH), scratch(lane, COUNT)
     lo, hi = expectation_range(static, distribution, count, eps, free)
@@ -89,7 +90,7 @@ def _back_up_dispersed(lane: Lane, packed: PackedOptions, node: int, k: int) -> 
     elif form == EXPECTED:
         lo = expectation_range(low, distribution, count, eps, free)[0]
         hi = expectation_range(high, distribution, count, eps, free)[1]
-    elif form == MASKED and lane.total[node] > 0:
-        lo, hi = masked_range(low, high, distribution, times, count, eps, lo, hi, free)
+    elif form == MASKED and lane.total[node] > 0 and has_mass(distribution, times, count):
+        lo, hi = masked_range(low, high, distribution, times, count, eps, free)
     entry(lane.lo, node)[k] = lo
     entry(lane.hi, node)[k] = hi

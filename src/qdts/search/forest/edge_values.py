@@ -1,18 +1,18 @@
-"""What an edge is worth."""
+"""Q of edges."""
 
 from __future__ import annotations
 
 from qdts.kernels import Reals, kernel
 from qdts.pointers import entry
 from qdts.search.evaluation.evaluator import TERMINAL
-from qdts.search.forest.layout import NONE, Lane
+from qdts.search.forest.lane import NONE, Lane
 from qdts.search.options.packed import PackedOptions
 from qdts.search.options.variants import FPU
 
 
 @kernel(inline=True)
 def known(lane: Lane, node: int) -> bool:
-    """Whether a child is there and has a value of its own."""
+    """Whether a child exists and has a value of its own."""
     return node != NONE and (lane.evaluated[node] != 0 or lane.kind[node] == TERMINAL)
 
 
@@ -20,7 +20,7 @@ def known(lane: Lane, node: int) -> bool:
 def edge_q(lane: Lane, packed: PackedOptions, node: int, edge: int, k: int) -> tuple[float, float]:
     """Q(e) of an edge of an ACT node, component k: the child's, or by `unvisited` if it is not evaluated."""
     child = lane.child[edge]
-    some = max(child, 0)  # whatever it is, it is read: a branch could not be foreseen
+    some = max(child, 0)  # always read: a branch could not be predicted
     there = (child != NONE) & ((lane.evaluated[some] != 0) | (lane.kind[some] == TERMINAL))
     lo, hi, q = entry(lane.lo, some)[k], entry(lane.hi, some)[k], entry(lane.v, node)[k] - packed.fpu
     if packed.unvisited != FPU:

@@ -1,4 +1,4 @@
-"""How trees grow: making the child of an edge, the root of a spawned tree, the choices of a node, and room for more."""
+"""How trees grow: the child of an edge, the root of a spawned tree, the choices of a node, and room for more."""
 
 from __future__ import annotations
 
@@ -10,29 +10,24 @@ from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.games.interface import NO_HOLE
 from qdts.games.interface import TERMINAL as OVER
 from qdts.kernels import Ints, kernel
-from qdts.pointers import entry
-from qdts.search.evaluation.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL
-from qdts.search.forest.layout import (
+from qdts.pointers import copy_records, entry
+from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, TERMINAL
+from qdts.search.forest.lane import (
+    CONTINUES,
     DEEPEST,
     DEPTH,
-    EDGE_TYPE,
     EDGES,
     FULL,
-    GOES_ON,
     HEAD,
     NODES,
     NONE,
-    NUMBERS,
     STOPS,
-    TOGETHER,
     Lane,
-    WhereType,
-    enter_table,
-    lane_of,
-    place_of,
-    scratch,
     vector_of,
 )
+from qdts.search.forest.layout import TOGETHER, WhereType, lane_of, start_node
+from qdts.search.forest.scratch import RULES, scratch
+from qdts.search.forest.view_index import empty_table, enter_table, find_act
 from qdts.search.options.packed import PackedOptions
 
 CAPPED = -2
@@ -42,37 +37,26 @@ NO_ROOM = -3
 BROKEN = -4
 """Nothing was made: the rules give no choice, or more than the game has."""
 LISTED = 0
-"""A node has its edges."""
-NODE_BYTES = NUMBERS.index("node bytes")
-"""Where the length of a node's record stands."""
-EDGE_WORDS = EDGE_TYPE.itemsize // 4
-"""The length of an edge's record in the numbers that its first field has."""
+"""A node was given its edges."""
 
 
 @kernel()
 def copy(source: Ints, into: Ints, size: int) -> None:
-    """Copy so many numbers, of the type that they have."""
+    """Copy so many numbers of any type."""
     for i in range(size):
         into[i] = source[i]
 
 
-@kernel()
-def empty_table(lane: Lane) -> None:
-    """No node is known by its view."""
-    for i in range(lane.places):
-        lane.table[i] = 0
-
-
 @kernel(types.void(WhereType, WhereType, int64, int64))
 def carry_over(source: Ints, into: Ints, first: int, last: int) -> None:
-    """Copy the trees of some lanes to where there is more room; scratch holds nothing between two stops."""
+    """Copy the trees of some lanes to a larger forest; scratch holds nothing between two stops."""
     for s in range(first, last):
         old, new = lane_of(source, s, s), lane_of(into, s, s)
         r = old.registers
         copy(old.registers, new.registers, TOGETHER)
         copy(old.guide, new.guide, old.width)
-        copy(entry(old.kind, 0), entry(new.kind, 0), r[NODES] * source[NODE_BYTES])
-        copy(entry(old.choice, 0), entry(new.choice, 0), r[EDGES] * EDGE_WORDS)
+        copy_records(old.kind, new.kind, r[NODES])
+        copy_records(old.choice, new.choice, r[EDGES])
         copy(old.vc, new.vc, r[EDGES] * old.values)
         copy(old.stack, new.stack, r[DEPTH] * 2)
         copy(old.luck, new.luck, r[DEPTH] * 2 * old.values)
@@ -83,7 +67,7 @@ def carry_over(source: Ints, into: Ints, first: int, last: int) -> None:
 
 @kernel(inline=True)
 def new_node(lane: Lane, packed: PackedOptions, kind: int, vector: Ints, owner: int, actor: int, tree: int) -> int:
-    """A node with a copy of the vector, the root of a new tree if `tree` is NONE; CAPPED or NO_ROOM if it can't be."""
+    """Make a node with a copy of the vector, the root of a tree if `tree` is NONE; CAPPED or NO_ROOM if it can't be."""
     r = lane.registers
     node = r[NODES]
     if node >= packed.max_nodes:
@@ -92,22 +76,14 @@ def new_node(lane: Lane, packed: PackedOptions, kind: int, vector: Ints, owner: 
     if node >= lane.room:
         return NO_ROOM
     r[NODES] += 1
+    start_node(lane, node)
     copy(vector, vector_of(lane, node), lane.size)
     lane.kind[node] = kind
     lane.owner[node] = owner
     lane.actor[node] = actor
-    lane.passing[node] = GOES_ON if kind == SAMPLE else STOPS
-    lane.evaluated[node] = 0
-    lane.stopped[node] = 0
+    lane.passing[node] = CONTINUES if kind == SAMPLE else STOPS
     lane.tree[node] = node if tree == NONE else tree
     lane.level[node] = 0 if tree == NONE else lane.level[tree]
-    lane.pending[node] = NOTHING
-    lane.hole[node] = NO_HOLE
-    lane.first[node] = NONE
-    lane.degree[node] = 0
-    lane.total[node] = 0
-    lane.mixed[node] = 0
-    lane.spawned[node] = NONE
     if kind == ACT and owner != NONE:
         enter_table(lane, node)
     return node
@@ -120,17 +96,17 @@ def complete(game: Any, rules: Ints, lane: Lane, vector: Ints) -> None:
     for _ in range(lane.size):
         if hole == NO_HOLE:
             break
-        game.values(rules, vector, hole, lane.choices, scratch(lane, 0))
+        game.values(rules, vector, hole, lane.choices, scratch(lane, RULES))
         game.fill(rules, vector, hole, lane.choices[0])
         hole = game.hole(rules, vector)
 
 
 @kernel()
 def act_node(lane: Lane, packed: PackedOptions, view: Ints, tree: int, midway: int) -> int:
-    """The ACT node of a view in a tree, made if it is not there: merged over worlds."""
-    found = lane.table[place_of(lane, view, tree)]
-    if found != 0:
-        return found - 1
+    """The ACT node of a view in a tree, made if it is missing. It is the same for all worlds with that view."""
+    node = find_act(lane, view, tree)
+    if node != NONE:
+        return node
     owner = lane.owner[tree]
     node = new_node(lane, packed, ACT, view, owner, owner, tree)
     if node >= 0:
@@ -140,7 +116,7 @@ def act_node(lane: Lane, packed: PackedOptions, view: Ints, tree: int, midway: i
 
 @kernel()
 def sample_node(lane: Lane, packed: PackedOptions, view: Ints, hole: int, pending: int, tree: int) -> int:
-    """A SAMPLE node."""
+    """Make a SAMPLE node; CAPPED or NO_ROOM if it can't be."""
     node = new_node(lane, packed, SAMPLE, view, lane.owner[tree], NONE, tree)
     if node >= 0:
         lane.pending[node] = pending
@@ -150,15 +126,16 @@ def sample_node(lane: Lane, packed: PackedOptions, view: Ints, hole: int, pendin
 
 @kernel(inline=True)
 def arrive(game: Any, rules: Ints, lane: Lane, packed: PackedOptions, world: Ints, tree: int) -> int:
-    """The node for a world in a tree. The world may be changed."""
+    """The node for a world in a tree, made if need be; CAPPED or NO_ROOM if it can't be. The world may be changed."""
     mover = game.mover(rules, world)
     owner = lane.owner[tree]
     if mover == OVER:
         node = new_node(lane, packed, TERMINAL, world, owner, NONE, tree)
         if node >= 0:
-            game.returns(rules, world, scratch(lane, 0))
+            returns = scratch(lane, RULES)
+            game.returns(rules, world, returns)
             for k in range(lane.values):
-                u = lane.reals[owner if packed.hidden else k]
+                u = returns[owner if packed.hidden else k]
                 entry(lane.v, node)[k] = u
                 entry(lane.lo, node)[k] = u
                 entry(lane.hi, node)[k] = u
@@ -199,7 +176,7 @@ def _make_child(game: Any, rules: Ints, lane: Lane, packed: PackedOptions, node:
                 game.step(rules, vector, choice)
                 if game.midway(rules, vector):
                     game.redact(rules, vector, lane.owner[tree])
-                    return act_node(lane, packed, vector, tree, GOES_ON)
+                    return act_node(lane, packed, vector, tree, CONTINUES)
             child = sample_node(lane, packed, vector_of(lane, node), hole, choice, tree)
             if child >= 0:
                 lane.passing[child] = HEAD
@@ -222,9 +199,7 @@ def spawned_root(game: Any, rules: Ints, lane: Lane, packed: PackedOptions, node
     view, player = lane.vector_a, lane.actor[node]
     copy(vector_of(lane, node), view, lane.size)
     game.redact(rules, view, player)
-    root = NONE
-    if packed.share:
-        root = lane.table[place_of(lane, view, -1 - player)] - 1
+    root = find_act(lane, view, -1 - player) if packed.share else NONE
     if root == NONE:
         root = new_node(lane, packed, ACT, view, player, player, NONE)
         if root < 0:
@@ -237,7 +212,7 @@ def spawned_root(game: Any, rules: Ints, lane: Lane, packed: PackedOptions, node
 
 @kernel(inline=True)
 def list_choices(game: Any, rules: Ints, lane: Lane, node: int) -> int:
-    """Give a node its edges, with what the rules say of them as priors in `evaluation_prior`; say how that went."""
+    """Give a node its edges, with the rules' weights in `evaluation_prior`; LISTED, NO_ROOM or BROKEN."""
     r = lane.registers
     first = r[EDGES]
     if first + lane.width > lane.edge_room:

@@ -51,7 +51,7 @@ def highest_gain(values: Reals, distribution: Reals, count: int, eps: float) -> 
 def expectation_range(
     values: Reals, distribution: Reals, count: int, eps: float, scratch: Reals
 ) -> tuple[float, float]:
-    """Lo and hi. `scratch` is overwritten."""
+    """The two ends, lo and hi. `scratch` is overwritten."""
     middle = expectation(values, distribution, count)
     if eps == 0.0:
         return middle, middle
@@ -63,9 +63,9 @@ def expectation_range(
 
 @compiled
 def luck_range(
-    q_lo: Reals, q_hi: Reals, distribution: Reals, count: int, drawn: int, eps: float, scratch: Reals
+    q_lo: Reals, q_hi: Reals, distribution: Reals, count: int, chosen: int, eps: float, scratch: Reals
 ) -> tuple[float, float]:
-    """The luck of having drawn c, over the ball and over every choice of Q from its interval.
+    """The luck of having sampled c, over the ball and over every choice of Q from its interval.
 
         φ(h') = Q(c) − E_{c' ~ h'}[Q(c')] = (1 − h'(c)) Q(c) − Σ_{c' ≠ c} h'(c') Q(c')
 
@@ -73,22 +73,22 @@ def luck_range(
     and the others at their lower ends, `lo` the reverse. QDTS, SAMPLE nodes.
     """
     for k in range(count):
-        scratch[k] = -(q_hi[k] if k == drawn else q_lo[k])
+        scratch[k] = -(q_hi[k] if k == chosen else q_lo[k])
     low_mean = -expectation(scratch, distribution, count)
-    hi = q_hi[drawn] - (low_mean - highest_gain(scratch, distribution, count, eps))
+    hi = q_hi[chosen] - (low_mean - highest_gain(scratch, distribution, count, eps))
     for k in range(count):
-        scratch[k] = q_lo[k] if k == drawn else q_hi[k]
+        scratch[k] = q_lo[k] if k == chosen else q_hi[k]
     high_mean = expectation(scratch, distribution, count)
-    lo = q_lo[drawn] - (high_mean + highest_gain(scratch, distribution, count, eps))
+    lo = q_lo[chosen] - (high_mean + highest_gain(scratch, distribution, count, eps))
     return lo, hi
 
 
 @compiled
 def masked_highest(values: Reals, distribution: Reals, counts: Reals, count: int, eps: float, scratch: Reals) -> float:
-    """The highest E_{c ~ h' · (N > 0)}[v(c)] over the ball; h must give children with N > 0 some mass.
+    """The highest E_{c ~ h' · (N > 0)}[v(c)] over the ball; where `has_mass`.
 
-    max over h' of Σ_{N > 0} h'(c) (v(c) − λ) is zero where λ is the answer (Dinkelbach 1967): children with N = 0 then
-    count as λ. Each round finds the best h' for λ, and λ rises to the mean under it, until it rises no more.
+    max over h' of Σ_{N > 0} h'(c) (v(c) − λ) is zero where λ is the solution (Dinkelbach 1967): children with N = 0
+    then count as λ. Each round finds the best h' for λ, and λ rises to the mean under it, until it rises no more.
     """
     level, mass = 0.0, 0.0
     for k in range(count):
@@ -99,7 +99,7 @@ def masked_highest(values: Reals, distribution: Reals, counts: Reals, count: int
     for _ in range(2 * count + 2):
         for k in range(count):
             scratch[k] = values[k] if counts[k] > 0.0 else level
-        kept, left = 0.0, 0.5 * eps  # the mass on N > 0 under h', and what is left to move
+        kept, left = 0.0, 0.5 * eps  # the mass on N > 0 under h', and the mass that may still move
         below = 0.0
         for k in range(count):
             if scratch[k] < level:
@@ -122,24 +122,20 @@ def masked_highest(values: Reals, distribution: Reals, counts: Reals, count: int
 
 
 @compiled
-def masked_range(
-    q_lo: Reals,
-    q_hi: Reals,
-    distribution: Reals,
-    counts: Reals,
-    count: int,
-    eps: float,
-    lo: float,
-    hi: float,
-    scratch: Reals,
-) -> tuple[float, float]:
-    """∪ { E_{c ~ h' · (N > 0)}[Q(c)] : h' ∈ B_eps(h) }; `lo` and `hi` while h gives children with N > 0 no mass."""
+def has_mass(distribution: Reals, counts: Reals, count: int) -> bool:
+    """Whether h gives children with N > 0 any mass."""
     mass = 0.0
     for k in range(count):
         if counts[k] > 0.0:
             mass += distribution[k]
-    if not mass > 0.0:
-        return lo, hi
+    return mass > 0.0
+
+
+@compiled
+def masked_range(
+    q_lo: Reals, q_hi: Reals, distribution: Reals, counts: Reals, count: int, eps: float, scratch: Reals
+) -> tuple[float, float]:
+    """∪ { E_{c ~ h' · (N > 0)}[Q(c)] : h' ∈ B_eps(h) }, where `has_mass`. `q_lo` and `scratch` are overwritten."""
     top = masked_highest(q_hi, distribution, counts, count, eps, scratch)
     for k in range(count):
         q_lo[k] = -q_lo[k]

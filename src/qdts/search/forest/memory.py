@@ -1,8 +1,8 @@
-"""Memory of trees that are gone, kept for the next ones.
+"""A pool of memory that forests reuse.
 
-Memory that is new to a process comes page by page, each emptied by the system when it is first written to, which takes
-time and does not run well on several threads. So a large block goes to a pool when nobody can see it any more, and the
-next forest that it fits takes it over as it is, with anything in it. What lies there never leaves the process.
+The system hands out new memory page by page and clears each page when it is first written to, which takes time and
+scales badly over threads. So a large block goes to a pool once nothing refers to it, and the next forest that it fits
+takes it over as it is, old contents included. The contents never leave the process.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ LINE = 64
 HELD_BYTES = 1 << 28
 """What the pool of all forests holds at most."""
 LEAST = 1 << 20
-"""Blocks of fewer bytes are not kept: they cost little."""
+"""Smaller blocks, in bytes, are not kept: they cost little."""
 WASTE = 2
-"""A block is taken over for no less than its size divided by this."""
+"""A block is at most this many times as large as what it is reused for."""
 
 
 class Pool:
-    """Blocks that nobody uses, no more bytes of them than `most`: if need be those that came last push out the first.
+    """Unused blocks, at most `most` bytes in all: the oldest make way for the newest.
 
-    Any thread may take a block. They come back by themselves, perhaps from within a garbage collection in the midst of
-    anything, so coming back waits for no lock.
+    Any thread may take a block. Blocks return by themselves, possibly from a garbage collection at any point of the
+    program, so returning one waits for no lock.
     """
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._blocks: list[Bytes] = []  # the first to have come back first
+        self._blocks: list[Bytes] = []  # oldest first
         self._returned: deque[Bytes] = deque()
         self._lock = Lock()
 
     @property
     def held(self) -> int:
-        """Bytes that are here and in nobody's use."""
+        """Bytes of all unused blocks."""
         return sum(block.nbytes for block in [*self._blocks, *self._returned])
 
     def take(self, size: int) -> Bytes:
-        """So many bytes from the beginning of a line on, with anything in them.
+        """An array of `size` bytes with arbitrary contents, which begins with a line of the cache.
 
-        They come back when neither this array nor any view of it is left.
+        It returns to the pool when neither the array nor any view of it is left.
         """
         wanted = size + LINE
         if wanted < LEAST:
@@ -55,18 +55,18 @@ class Pool:
         block = self._find(wanted)
         if block is None:
             block = np.empty(wanted, np.int8)
-        lent = np.frombuffer(block.data, np.int8)  # every view holds on to this one, and none to the block
+        lent = np.frombuffer(block.data, np.int8)  # views keep this array alive, not the block
         weakref.finalize(lent, self._give_back, block).atexit = False
         return _from_line(lent, size)
 
     def free(self) -> None:
-        """Give all that is held back to the system."""
+        """Return all unused blocks to the system."""
         with self._lock:
             self._blocks.clear()
             self._returned.clear()
 
     def _find(self, wanted: int) -> Bytes | None:
-        """The smallest block that fits, of equals the one that came last."""
+        """The smallest block that fits; of several, the newest."""
         with self._lock:
             fitting = [i for i, block in enumerate(self._blocks) if wanted <= block.nbytes <= WASTE * wanted]
             best = min(fitting, key=lambda i: (self._blocks[i].nbytes, -i), default=None)
@@ -79,7 +79,7 @@ class Pool:
         self._settle()
 
     def _settle(self) -> None:
-        """Put in order what has come back, unless somebody is at it, who will do so when he is done."""
+        """Sort in the blocks that have returned, unless another thread is doing so: it will see them too."""
         while self._returned and self._lock.acquire(blocking=False):
             try:
                 while self._returned:
@@ -91,10 +91,10 @@ class Pool:
 
 
 def _from_line(memory: Bytes, size: int) -> Bytes:
-    """So many bytes of it, from the beginning of a line on."""
+    """Its first `size` bytes from the beginning of a line on."""
     start = -memory.ctypes.data % LINE
     return memory[start : start + size]
 
 
 pool = Pool(HELD_BYTES)
-"""That of all forests."""
+"""The pool of all forests."""

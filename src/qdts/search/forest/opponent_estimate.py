@@ -1,4 +1,4 @@
-"""P̂: how a simulated player will play, from the root of his tree.
+"""P̂: how a simulated player will play, from the root of their tree.
 
     N, n    the root's counts and their sum         P   its prior
     f       N / n                                   κ   pseudo-visits of the prior
@@ -13,14 +13,15 @@ import numpy as np
 from qdts.kernels import Reals, kernel
 from qdts.search.decision.mirror import doubted, mirror_step
 from qdts.search.forest.edge_values import write_q
-from qdts.search.forest.layout import Lane, scratch
+from qdts.search.forest.lane import Lane
+from qdts.search.forest.scratch import MIRROR_LOWER, MIRROR_PRIOR, MIRROR_UPPER, scratch
 from qdts.search.options.packed import PackedOptions
 from qdts.search.options.variants import COUNTS, DIRICHLET, MIRROR_ESTIMATE, MIX, STICKY
 
 
 @kernel()
 def write_estimate(lane: Lane, packed: PackedOptions, root: int, out: Reals) -> None:
-    """P̂ over the edges of an evaluated spawned root."""
+    """Write P̂ over the edges of an evaluated spawned root."""
     first, count, n = lane.first[root], lane.degree[root], lane.total[root]
     if packed.estimate == MIRROR_ESTIMATE:
         write_mirror(lane, packed, root, 0, out)
@@ -61,9 +62,9 @@ def neighborhood(count: int, n: int, confidence: float) -> float:
 
 @kernel()
 def write_mirror(lane: Lane, packed: PackedOptions, node: int, k: int, out: Reals) -> None:
-    """The mirror step of an ACT node's prior on its edges' Q, component k."""
+    """Write the mirror step of an ACT node's prior on its edges' Q, component k."""
     first, count = lane.first[node], lane.degree[node]
-    lo, hi, prior = scratch(lane, 2), scratch(lane, 3), scratch(lane, 4)
+    lo, hi, prior = scratch(lane, MIRROR_LOWER), scratch(lane, MIRROR_UPPER), scratch(lane, MIRROR_PRIOR)
     write_q(lane, packed, node, k, lo, hi)
     for i in range(count):
         prior[i] = lane.prior[first + i]

@@ -1,16 +1,17 @@
 """Fetching a lane into the processor's cache before its turn.
 
-A machine that stops at every node it has to ask about touches each lane once a turn, and by then the others have driven
-its data out of the cache. Most of what the next visit reads is known beforehand: the path of the visit that is to be
-ended, the root, and the node and edges that would be made next. It is fetched in steps, each of which reads
-only what the one before has fetched. Nothing is changed by it.
+A machine that stops at every node to be evaluated touches each lane once a turn, and by then the others have driven its
+data out of the cache. Most of what the next visit reads is known beforehand: the path of the current visit, the root,
+and the node and edges that would be made next. It is fetched in steps, each of which reads only what the one before has
+fetched. Nothing is changed by it.
 """
 
 from __future__ import annotations
 
 from qdts.kernels import Ints, kernel
 from qdts.pointers import entry, fetch, moved
-from qdts.search.forest.layout import CURRENT, DEPTH, EDGES, NODES, NONE, REGISTERS, ROOT, Lane, lane_of
+from qdts.search.forest.lane import CURRENT, DEPTH, EDGES, NODES, NONE, REGISTERS, ROOT, Lane
+from qdts.search.forest.layout import lane_of
 
 AHEAD = 4
 """How many lanes lie between two steps."""
@@ -18,7 +19,7 @@ AHEAD = 4
 
 @kernel(inline=True)
 def fetch_ahead(where: Ints, s: int, last: int) -> None:
-    """Fetch something of the lanes that come after lane s: registers and stack, then nodes, then edges."""
+    """Fetch parts of the lanes that come after lane s: registers and stack, then nodes, then edges."""
     if s + 3 * AHEAD < last:
         far = lane_of(where, s + 3 * AHEAD, s)
         fetch(far.registers)

@@ -9,7 +9,7 @@ import numpy as np
 from qdts.games.game import Game
 from qdts.search.beliefs.holes import hole_name, value_name
 from qdts.search.evaluation.evaluator import ACT, CHANCE, KINDS, OPPONENT, SAMPLE, TERMINAL
-from qdts.search.forest.layout import NONE, ROOT
+from qdts.search.forest.lane import NONE, ROOT
 from qdts.search.forest.searcher import Searcher
 
 MOST_BRANCHES = 8
@@ -31,7 +31,7 @@ class Branch:
     """What an ACT node's owner sees, in words; empty elsewhere."""
     q_lo: float
     q_hi: float
-    """Q to the owner of the tree; in an open game to the player who moves at the root of the search."""
+    """Q to the owner of the tree; with perfect information to the player who moves at the root of the search."""
     branches: tuple[Branch, ...] = ()
     more: int = 0
     """Visited children that are left out."""

@@ -1,4 +1,4 @@
-"""What parked lanes want evaluated, and how they get their evaluations."""
+"""The queries of parked lanes, and their evaluations."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from qdts.search.evaluation.batches import (
     query_of,
 )
 from qdts.search.evaluation.evaluator import BatchEvaluator, Evaluations, Queries, Query
-from qdts.search.forest.layout import ROW, Forest
+from qdts.search.forest.lane import ROW
+from qdts.search.forest.layout import Forest
 
 
 class Requests:
-    """What the lanes from `first` up to `last` ask, in the order of lanes, and the evaluations."""
+    """The queries of the lanes from `first` up to `last`, in the order of lanes, and their evaluations."""
 
     def __init__(self, game: Game, first: int, last: int) -> None:
         self.first = first
@@ -34,7 +35,7 @@ class Requests:
         self._game = game
 
     def close_ranks(self, forest: Forest, lanes: Sequence[int], counts: Sequence[int]) -> None:
-        """There are so many queries from the row of each of some lanes on: let them follow each other."""
+        """Move queries together that were written in ranges, so many from the row of each of some lanes on."""
         self.count = 0
         for lane, count in zip(lanes, counts, strict=True):
             start = lane - self.first
@@ -60,7 +61,7 @@ class Requests:
 
     def _no_evaluation(self, query: Query, evaluations: Evaluations, row: int) -> InputError:
         count, where = len(query.choices), place(self._game, query)
-        told = (evaluations.value[row], evaluations.children[row, :count], evaluations.prior[row, :count])
-        if not all(np.isfinite(x).all() for x in told):
-            return InputError(f"the evaluation at {where} holds a number that is not finite: {told}")
-        return InputError(f"the evaluator's distribution at {where} is {told[2]}, expected one that sums to 1")
+        numbers = (evaluations.value[row], evaluations.children[row, :count], evaluations.prior[row, :count])
+        if not all(np.isfinite(x).all() for x in numbers):
+            return InputError(f"the evaluation at {where} holds a number that is not finite: {numbers}")
+        return InputError(f"the evaluator's distribution at {where} is {numbers[2]}, expected one that sums to 1")

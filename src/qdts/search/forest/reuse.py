@@ -1,6 +1,6 @@
-"""Going on from a node of a search: what lies below it is kept, everything else is forgotten.
+"""Continuing a search from one of its nodes: what lies below it is kept, everything else is forgotten.
 
-A node lies below another if edges and spawned trees lead there. Kept nodes close ranks: the new root is node 0, the
+A node lies below another if edges and spawned trees lead there. Kept nodes are renumbered: the new root is node 0, the
 others follow in the order in which they were made, and so do edges.
 """
 
@@ -11,10 +11,10 @@ from numba import boolean, int64, types
 from numpy.typing import NDArray
 
 from qdts.kernels import Ints, kernel
-from qdts.pointers import element, entry
+from qdts.pointers import copy_records, element, moved
 from qdts.search.evaluation.evaluator import ACT
-from qdts.search.forest.growth import copy, empty_table, new_node
-from qdts.search.forest.layout import (
+from qdts.search.forest.growth import new_node
+from qdts.search.forest.lane import (
     DEEPEST,
     EDGES,
     EVALUATIONS,
@@ -26,13 +26,10 @@ from qdts.search.forest.layout import (
     VISITS,
     WIDE_NODE,
     Lane,
-    WhereType,
-    enter_table,
-    lane_of,
-    place_of,
-    vector_of,
 )
-from qdts.search.forest.machine import guide_root
+from qdts.search.forest.layout import WhereType, lane_of
+from qdts.search.forest.selection import guide_root
+from qdts.search.forest.view_index import empty_table, enter_table, find_act
 from qdts.search.options.packed import PackedOptions, PackedOptionsType
 
 Ints32 = NDArray[np.int32]
@@ -40,7 +37,7 @@ Ints32 = NDArray[np.int32]
 
 @kernel()
 def clear(lane: Lane) -> None:
-    """No node, no edge, no visit, nothing in the table."""
+    """Forget all nodes, edges and visits."""
     for i in range(REGISTERS):
         lane.registers[i] = 0
     lane.registers[WIDE_NODE] = NONE
@@ -49,7 +46,7 @@ def clear(lane: Lane) -> None:
 
 @kernel()
 def reach(lane: Lane, root: int, number: Ints32, todo: Ints32) -> None:
-    """Write 0 as the number of every node that lies below one; `todo` is overwritten."""
+    """Set `number` to 0 for every node below `root`; `todo` is overwritten."""
     number[root] = 0
     todo[0] = root
     left = 1
@@ -66,46 +63,28 @@ def reach(lane: Lane, root: int, number: Ints32, todo: Ints32) -> None:
 
 @kernel()
 def move_edge(lane: Lane, source: int, to: int, number: Ints32) -> None:
-    """Write an edge to its new place."""
-    child = lane.child[source]
-    lane.child[to] = NONE if child == NONE else number[child]
-    lane.choice[to] = lane.choice[source]
-    lane.n[to] = lane.n[source]
-    lane.prior[to] = lane.prior[source]
-    lane.w[to] = lane.w[source]
+    """Write an edge to its new place, with the new number of its child."""
+    copy_records(moved(lane.choice, source), moved(lane.choice, to), 1)
+    if lane.child[to] != NONE:
+        lane.child[to] = number[lane.child[to]]
     for k in range(lane.values):
         lane.vc[to * lane.values + k] = lane.vc[source * lane.values + k]
 
 
 @kernel()
 def move_node(lane: Lane, source: int, to: int, number: Ints32, place: Ints32) -> None:
-    """Write a node to its new place; what was in the tree of the old root is in that of the new one."""
-    tree, spawned = lane.tree[source], lane.spawned[source]
-    lane.tree[to] = ROOT if tree == ROOT else number[tree]
-    lane.spawned[to] = NONE if spawned == NONE else number[spawned]
-    lane.first[to] = place[lane.first[source]] if lane.degree[source] > 0 else NONE
-    copy(vector_of(lane, source), vector_of(lane, to), lane.size)
-    lane.kind[to] = lane.kind[source]
-    lane.owner[to] = lane.owner[source]
-    lane.actor[to] = lane.actor[source]
-    lane.passing[to] = lane.passing[source]
-    lane.evaluated[to] = lane.evaluated[source]
-    lane.stopped[to] = lane.stopped[source]
-    lane.level[to] = lane.level[source]
-    lane.pending[to] = lane.pending[source]
-    lane.hole[to] = lane.hole[source]
-    lane.degree[to] = lane.degree[source]
-    lane.total[to] = lane.total[source]
-    lane.mixed[to] = lane.mixed[source]
-    for k in range(lane.values):
-        entry(lane.v, to)[k] = entry(lane.v, source)[k]
-        entry(lane.lo, to)[k] = entry(lane.lo, source)[k]
-        entry(lane.hi, to)[k] = entry(lane.hi, source)[k]
+    """Write a node to its new place, with new numbers; what was in the tree of the old root is in that of the new."""
+    copy_records(moved(lane.kind, source), moved(lane.kind, to), 1)
+    if lane.tree[to] != ROOT:
+        lane.tree[to] = number[lane.tree[to]]
+    if lane.spawned[to] != NONE:
+        lane.spawned[to] = number[lane.spawned[to]]
+    lane.first[to] = place[lane.first[to]] if lane.degree[to] > 0 else NONE
 
 
 @kernel(types.void(WhereType, PackedOptionsType, int64, int64[::1], int64))
 def plant(where: Ints, packed: PackedOptions, s: int, view: Ints, player: int) -> None:
-    """Begin a search in a lane, whatever was there; only its random stream goes on."""
+    """Begin a search in a lane, whatever was there; only its random stream continues."""
     lane = lane_of(where, s, s)
     clear(lane)
     new_node(lane, packed, ACT, element(view, 0), player if packed.hidden else NONE, player, NONE)
@@ -113,7 +92,7 @@ def plant(where: Ints, packed: PackedOptions, s: int, view: Ints, player: int) -
 
 @kernel(types.void(WhereType, PackedOptionsType, int64[:, ::1], int64[::1]))
 def plant_all(where: Ints, packed: PackedOptions, views: Ints, players: Ints) -> None:
-    """The same in every lane."""
+    """Begin a search in every lane."""
     for s in range(len(players)):
         plant(where, packed, s, views[s], players[s])
 
@@ -122,7 +101,7 @@ def plant_all(where: Ints, packed: PackedOptions, views: Ints, players: Ints) ->
 def find_view(where: Ints, s: int, view: Ints) -> int:
     """The ACT node of a view in the tree of a search's root, or NONE."""
     lane = lane_of(where, s, s)
-    return lane.table[place_of(lane, element(view, 0), ROOT)] - 1
+    return find_act(lane, element(view, 0), ROOT)
 
 
 @kernel(boolean(WhereType, PackedOptionsType, int64, int64))
@@ -130,7 +109,7 @@ def prune(where: Ints, packed: PackedOptions, s: int, root: int) -> bool:
     """Make an ACT node of the root's tree the root. False, and nothing changes, if the old root lies below it.
 
     Statistics stay as they are. The lane's visits become the choices made at the new root; what was evaluated and
-    touched since the search began goes on counting. `guide` holds the noise of the new root.
+    touched since the search began stays counted. `guide` holds the noise of the new root.
     """
     lane = lane_of(where, s, s)
     r = lane.registers

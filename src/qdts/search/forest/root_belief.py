@@ -6,23 +6,17 @@ from typing import Any
 
 from qdts.games.interface import UNKNOWN
 from qdts.kernels import Ints, kernel
-from qdts.pointers import element, moved
+from qdts.pointers import moved
 from qdts.search.beliefs.root import RootBeliefs
-from qdts.search.forest.layout import ROOT, Lane, scratch, vector_of
-from qdts.search.forest.terms import PROBABILITY
-
-
-@kernel(inline=True)
-def belief_pointers(beliefs: RootBeliefs) -> RootBeliefs:
-    """The arrays as pointers."""
-    return RootBeliefs(element(beliefs.worlds, 0), element(beliefs.weights, 0), element(beliefs.start, 0))
+from qdts.search.forest.lane import ROOT, Lane, vector_of
+from qdts.search.forest.scratch import PROBABILITY, scratch
 
 
 @kernel()
 def refine(game: Any, rules: Ints, lane: Lane, beliefs: RootBeliefs, s: int, node: int) -> None:
-    """Where a SAMPLE node of lane s is one of the root's view: H by the weights of completions, in place of what it is.
+    """Replace H of a SAMPLE node of lane s, if it belongs to the root's view: by the weights of completions.
 
-    Its answer is still in scratch. Where all weights are 0, H stays.
+    Its evaluation is still in scratch. Where all weights are 0, H stays.
     """
     first, last = beliefs.start[s], beliefs.start[s + 1]
     if first == last or lane.tree[node] != ROOT:

@@ -1,4 +1,4 @@
-"""Many forest searches side by side: it runs the machine, answers what the machine asks for, and gives it room."""
+"""Many forest searches side by side: the machine is run, its queries are evaluated, and its trees get room."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ from qdts.search.beliefs.root import RootBeliefs, no_beliefs, replace_lane, resp
 from qdts.search.decision.result import Result
 from qdts.search.decision.root import decide
 from qdts.search.evaluation.batches import OneByOne
-from qdts.search.evaluation.builtin import Compiled, no_entry, no_playout
-from qdts.search.evaluation.compiled import ASK as OUTSIDE
+from qdts.search.evaluation.builtin import Compiled, no_entry, outside_model
+from qdts.search.evaluation.compiled import OUTSIDE
 from qdts.search.evaluation.evaluator import KINDS, BatchEvaluator, Evaluator
-from qdts.search.evaluation.policy_table import empty_policy_table
 from qdts.search.forest.growth import carry_over
-from qdts.search.forest.layout import (
+from qdts.search.forest.lane import (
     CURRENT,
     DEPTH,
     EDGES,
@@ -37,12 +36,10 @@ from qdts.search.forest.layout import (
     STATUS,
     TARGET,
     VISITS,
-    Forest,
-    allocate,
-    bytes_a_node,
-    bytes_an_edge,
 )
-from qdts.search.forest.machine import ASK, DONE, FAULTY, GO_ON, GROW, LOST, PARKED, advance
+from qdts.search.forest.layout import Forest, allocate, bytes_a_node, bytes_an_edge
+from qdts.search.forest.machine import Turn, advance
+from qdts.search.forest.phases import DONE, EVALUATE, FAULTY, GO_ON, GROW, LOST, PARKED
 from qdts.search.forest.requests import Requests
 from qdts.search.forest.reuse import find_view, plant, plant_all, prune
 from qdts.search.options.compatibility import verify_belief
@@ -52,25 +49,25 @@ from qdts.search.options.variants import Belief, Decision, RootBelief, RootQ
 from qdts.search.roots import verified_roots, verify_root, verify_visits
 
 QUOTA = 256, 1024
-"""Visits that a lane makes between two looks at progress and Ctrl-C, at least and at most: the more at a time, the more
-of its trees is still in the cache."""
+"""The least and the most visits of a lane between two checks of progress and Ctrl-C. With more of them at a time, more
+of its trees stays in the cache."""
 TURN = 1 << 16
-"""Visits that all lanes make between two looks, within these bounds."""
+"""Visits of all lanes between two checks, within these bounds."""
 RANGES = 8
-"""Ranges of lanes for each thread: more than one, since lanes differ in what they take, and threads in their speed."""
+"""Ranges of lanes for each thread: more than one, since lanes differ in cost and threads in speed."""
 NODES_A_VISIT = 8
-"""Nodes that a lane gets room for beforehand for each visit: more than most searches make."""
+"""Nodes that are reserved for each visit of a lane: more than most searches make."""
 SIDE_BY_SIDE = 2048
-"""Searches for the answers of others that run at a time, which bounds their memory."""
+"""Searches for the responses of others that run at a time, which bounds their memory."""
 RESERVED_BYTES = 1 << 29
-"""What all lanes get beforehand at most. It is address space: what is never written to takes no memory."""
+"""The most that is reserved for all lanes. It is address space: pages that are never written take no memory."""
 
 Report = Callable[[int], None]
-"""Called now and then with the visits made so far, over all lanes."""
+"""Called at intervals with the visits made so far, over all lanes."""
 
 
 def cut(first: int, last: int, threads: int) -> list[int]:
-    """Where the ranges begin and end that some threads share out the lanes from `first` up to `last` by."""
+    """The bounds of the ranges into which the lanes from `first` up to `last` are divided among threads."""
     parts = 1 if threads == 1 else max(1, min(last - first, RANGES * threads))
     return [first + (last - first) * part // parts for part in range(parts + 1)]
 
@@ -95,10 +92,11 @@ class Searcher:
         self.evaluator = evaluator
         self.threads = threads
         self._packed = pack_options(game, options)
-        self._table = evaluator.table if isinstance(evaluator, Compiled) else empty_policy_table()
-        self._number = evaluator.number if isinstance(evaluator, Compiled) else OUTSIDE
         self._outside = evaluator if isinstance(evaluator, BatchEvaluator) else OneByOne(game, evaluator)
-        self._playout = evaluator.playout if isinstance(evaluator, Compiled) else no_playout()
+        if isinstance(evaluator, Compiled):
+            self._model = evaluator.model(self._packed)
+        else:
+            self._model = outside_model(game, self._packed)
         self._quota = min(max(QUOTA[0], TURN // max(1, len(views))), QUOTA[1])
         self._reserves = first_nodes is None
         nodes = min(first_nodes or 1, options.max_nodes)
@@ -109,7 +107,7 @@ class Searcher:
         return allocate(self.game, lanes, nodes, edges, depth, routes=self.options.ball == "route")
 
     def restart(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> None:
-        """Begin anew in every lane, in the memory that is there."""
+        """Begin a new search in every lane, in the same memory."""
         if len(views) != len(self.forest.registers):
             raise InputError(f"{len(views)} views, expected one for each of {len(self.forest.registers)} lanes")
         self._plant(*verified_roots(self.game, views, players, seeds, self.threads), seeds)
@@ -127,10 +125,10 @@ class Searcher:
         """The beliefs at the roots."""
         if self.options.root_belief == "model":
             return no_beliefs(self.game, len(views))
-        return response_beliefs(self.game, views, players, seeds, self._outside, self._answers)
+        return response_beliefs(self.game, views, players, seeds, self._outside, self._responses)
 
-    def _answers(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Result]:
-        """What players would answer at their views, as mirror steps by the options of simulated players."""
+    def _responses(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Result]:
+        """How players would respond at their views, as mirror steps by the options of simulated players."""
         options = replace(
             self.options, belief=Belief.MODEL, root_belief=RootBelief.MODEL, decision=Decision.MIRROR,
             root_q=RootQ.NEAREST, root_step=self.options.step, root_reach=2.0, root_doubt=0.0, root_temperature=0.0,
@@ -159,7 +157,7 @@ class Searcher:
             self.forest.guide[s, : len(alpha)] = np.random.default_rng(self.forest.state[s]).dirichlet(alpha)
 
     def run(self, visits: int, report: Report | None = None) -> None:
-        """Make so many more visits in every lane."""
+        """Make `visits` more visits in every lane."""
         verify_visits(visits)
         if self._reserves:
             self._reserve(visits)
@@ -167,7 +165,7 @@ class Searcher:
         registers[:, TARGET] = registers[:, VISITS] + visits
         registers[:, STATUS] = GO_ON
         lanes = len(registers)
-        halves = self.threads > 1 and lanes > 1 and self._number == OUTSIDE
+        halves = self.threads > 1 and lanes > 1 and self._model.number == OUTSIDE
         cuts = [0, lanes // 2, lanes] if halves else [0, lanes]
         groups = [Requests(self.game, first, last) for first, last in pairwise(cuts)]
         try:
@@ -179,9 +177,9 @@ class Searcher:
             self._take_back(np.flatnonzero(np.isin(self.forest.registers[:, STATUS], (PARKED, LOST))))
             raise
 
-    def _turn(self, pool: ThreadPoolExecutor, running: Requests, asking: Requests) -> None:
-        """Run the machine on some lanes, and have answered what some ask: others meanwhile, or the same afterwards."""
-        apart = running is not asking
+    def _turn(self, pool: ThreadPoolExecutor, running: Requests, evaluated: Requests) -> None:
+        """Run the machine on some lanes, and evaluate queries: of other lanes meanwhile, or of the same afterwards."""
+        apart = running is not evaluated
         threads = self.threads - apart
         cuts = cut(running.first, running.last, threads)
         if threads == 1 and not apart:
@@ -190,20 +188,17 @@ class Searcher:
             jobs = [pool.submit(self._advance, running, *ends) for ends in pairwise(cuts)]
             try:
                 if apart:
-                    asking.evaluate(self.forest, self._outside)
+                    evaluated.evaluate(self.forest, self._outside)
             finally:
                 counts = [job.result() for job in jobs]
         running.close_ranks(self.forest, cuts[:-1], counts)
         if not apart:
-            asking.evaluate(self.forest, self._outside)
+            evaluated.evaluate(self.forest, self._outside)
 
     def _advance(self, requests: Requests, first: int, last: int) -> int:
-        count = advance(
-            self.game.kernels, self._playout, self.game.rules, self.forest.where, self._packed, self._table,
-            self._number, self._beliefs, first, last, self._quota, requests.queries, requests.evaluations,
-            first - requests.first,
-        )  # fmt: skip
-        return int(count)
+        turn = Turn(first, last, first - requests.first, self._quota)
+        batch = requests.queries, requests.evaluations
+        return int(advance(self.forest.where, self._model, self._beliefs, *batch, turn))
 
     def _is_over(self, report: Report | None) -> bool:
         """Whether all visits are made; lanes that need room get it."""
@@ -219,7 +214,7 @@ class Searcher:
         return bool(counts[DONE] == len(status))
 
     def _failure(self, s: int) -> InputError:
-        """Why lane s can't go on."""
+        """Why lane s can't continue."""
         registers = self.forest.registers[s]
         kind, vector = int(self.forest.kind[s, registers[CURRENT]]), self.forest.vector[s, registers[CURRENT]]
         if registers[STATUS] == LOST:
@@ -228,11 +223,11 @@ class Searcher:
         return InputError(f"{self.game.spec}: the rules give no choice, or too many, at {where}")
 
     def keep(self, s: int, view: Ints) -> bool:
-        """Go on in lane s from a later view of its player, at his turn; whether the search had been there.
+        """Continue in lane s from a later view of its player, at their turn; whether the search had been there.
 
         The node of that view becomes the root, with all that lies below it; everything else is forgotten. If the search
         never came to the view, or the completions of a root are weighed by `root_belief`, which holds for its view
-        alone, it begins anew there. The random stream goes on in both cases.
+        alone, a new search begins there. The random stream continues in both cases.
         """
         if not self.game.hidden:
             raise InputError(f"{self.game.spec} hides nothing, expected the moves made since: use `follow`")
@@ -241,7 +236,7 @@ class Searcher:
         if self.game.mover(view) != player:
             raise InputError(
                 f"{self.game.spec}: it is not player {player}'s turn at {self.game.layout.write(view)}, "
-                "expected a view of the player who searches, at his turn"
+                "expected a view of the player who searches, at their turn"
             )
         verify_root(self.game, view, player)
         return self._replant(s, find_view(self.forest.where, s, view), view, player)
@@ -280,7 +275,7 @@ class Searcher:
         return False
 
     def _on_threads(self, work: Callable[[int, int], None]) -> None:
-        """Do something with all lanes, a range of them at a time, each by the first thread that is free."""
+        """Call `work` on ranges of lanes, each on the first free thread, until all lanes are done."""
         lanes = len(self.forest.registers)
         threads = max(1, min(self.threads, lanes))
         if threads == 1:
@@ -291,9 +286,9 @@ class Searcher:
                 list(pool.map(work, cuts[:-1], cuts[1:]))
 
     def _reserve(self, visits: int) -> None:
-        """Make room for what so many visits will probably need, so that trees need not be carried over as they grow.
+        """Reserve what so many visits will probably need, so that growing trees need not be copied.
 
-        In an open game a visit makes one node, as a rule, and a node has as many edges as the game has actions.
+        With perfect information a visit usually makes one node, and a node has as many edges as the game has actions.
         """
         f = self.forest
         nodes_a_visit, edges = (NODES_A_VISIT, 3) if self.game.hidden else (1, self.game.max_choices)
@@ -313,19 +308,19 @@ class Searcher:
         self._enlarge(more_nodes, more_edges, 2 * depth if used[DEPTH] == depth else depth)
 
     def _enlarge(self, nodes: int, edges: int, depth: int) -> None:
-        """Carry all trees over to where there is more room."""
+        """Copy all trees to a larger forest."""
         small, large = self.forest, self._allocate(len(self.forest.registers), nodes, edges, depth)
         self._on_threads(lambda first, last: carry_over(small.where, large.where, first, last))
         self.forest = large
 
     def _take_back(self, lanes: NDArray[np.intp]) -> None:
-        """What these lanes have asked is as if they had not, so that the search can go on after an error."""
+        """Undo the queries of these lanes, so that the search can continue after an error."""
         f = self.forest
         for s in lanes:
             node = f.registers[s, CURRENT]
             f.registers[s, EDGES] = f.first[s, node]
             f.registers[s, EVALUATIONS] -= 1
-            f.registers[s, PHASE] = ASK
+            f.registers[s, PHASE] = EVALUATE
             f.first[s, node], f.degree[s, node] = NONE, 0
 
     def root_visits(self) -> tuple[Ints, Ints]:

@@ -4,8 +4,8 @@ PUCT intervals (QDTS, Non-root ACT nodes):
 
     u(e) = c · S · P'(e) · √ΣN / (1 + N(e)),      I(e) = [Q_lo(e) + u(e), Q_hi(e) + u(e)]
 
-The interval with the highest lower end, and all that reach up to it, are tied. One alone is chosen as it is (a *pure*
-choice), several are mixed as the raw prior P says.
+The interval with the highest lower end is tied with all that reach up to it. If it stands alone its edge is chosen (a
+*pure* choice); several are mixed in proportion to the raw prior P.
 
 UCB (Tree search), M the middle of Q, g = 1 or, guided, P':
 
@@ -19,23 +19,23 @@ import numpy as np
 from qdts.kernels import kernel
 from qdts.rng import sample_by_weight, uniform
 from qdts.search.forest.edge_values import write_q
-from qdts.search.forest.layout import ROOT, Lane, scratch
+from qdts.search.forest.lane import ROOT, Lane
 from qdts.search.forest.opponent_estimate import write_mirror
-from qdts.search.forest.terms import DRAWN
+from qdts.search.forest.scratch import LOWER, SAMPLED_FROM, UPPER, scratch
 from qdts.search.options.packed import PackedOptions
 from qdts.search.options.variants import GUIDED, MIRROR_SELECT, RUNNING, RUNNING_BACKUP, UCB, UNIFORM_SELECT
 
 
 @kernel(inline=True)
 def select(lane: Lane, packed: PackedOptions, node: int) -> int:
-    """The edge of a visit, by its place among the node's edges; W and n_mixed take note of it.
+    """The edge of a visit, by its place among the node's edges, counted in W and n_mixed.
 
-    DRAWN is what it was drawn from, all on one edge if it was not, where running averages want to know.
+    SAMPLED_FROM is its distribution, a point if nothing was sampled, where running averages need it.
     """
     rule = packed.root_select if lane.tree[node] == node else packed.select
     k = 0 if packed.hidden else lane.actor[node]
     if rule == MIRROR_SELECT:
-        policy = scratch(lane, DRAWN)
+        policy = scratch(lane, SAMPLED_FROM)
         write_mirror(lane, packed, node, k, policy)
         e = sample_by_weight(policy, lane.degree[node], lane.state)
     elif rule == UNIFORM_SELECT:
@@ -52,9 +52,9 @@ def select(lane: Lane, packed: PackedOptions, node: int) -> int:
 
 @kernel(inline=True)
 def note_point(lane: Lane, packed: PackedOptions, node: int, edge: int) -> None:
-    """DRAWN all on one edge, where somebody reads it."""
+    """Set SAMPLED_FROM to a point, where it is read."""
     if packed.backup == RUNNING_BACKUP or packed.opponent_q == RUNNING:
-        point = scratch(lane, DRAWN)
+        point = scratch(lane, SAMPLED_FROM)
         for i in range(lane.degree[node]):
             point[i] = 1.0 if i == edge else 0.0
 
@@ -66,8 +66,22 @@ def has_guide(lane: Lane, node: int) -> bool:
 
 
 @kernel()
+def guide_root(lane: Lane, packed: PackedOptions) -> None:
+    """P' of the root: its prior with a temperature, mixed with the noise that `guide` holds."""
+    first, count = lane.first[ROOT], lane.degree[ROOT]
+    top, total = 0.0, 0.0
+    for i in range(count):
+        top = max(top, lane.prior[first + i])
+    for i in range(count):
+        total += (lane.prior[first + i] / top) ** (1.0 / packed.prior_temperature)  # not every power is 0
+    for i in range(count):
+        p = (lane.prior[first + i] / top) ** (1.0 / packed.prior_temperature) / total
+        lane.guide[i] = (1.0 - packed.noise) * p + packed.noise * lane.guide[i]
+
+
+@kernel()
 def select_ucb(lane: Lane, packed: PackedOptions, node: int, k: int, guided: bool) -> int:
-    """One of the edges without a visit, evenly, or the edge with the highest bound."""
+    """One of the edges without a visit, uniformly, or else the edge with the highest bound."""
     first, count = lane.first[node], lane.degree[node]
     fresh = 0
     for i in range(count):
@@ -79,7 +93,7 @@ def select_ucb(lane: Lane, packed: PackedOptions, node: int, k: int, guided: boo
                 if left == 0:
                     return i
                 left -= 1
-    lo, hi = scratch(lane, 0), scratch(lane, 1)
+    lo, hi = scratch(lane, LOWER), scratch(lane, UPPER)
     write_q(lane, packed, node, k, lo, hi)
     log_total = np.log(float(lane.total[node]))
     noisy = has_guide(lane, node)
@@ -108,7 +122,7 @@ def least_visited(lane: Lane, node: int) -> int:
 def select_puct(lane: Lane, packed: PackedOptions, node: int, k: int) -> int:
     """The edge with the PUCT interval above all others, or one of those that overlap it, mixed."""
     first, count = lane.first[node], lane.degree[node]
-    lo, hi, mix = scratch(lane, 0), scratch(lane, 1), scratch(lane, DRAWN)
+    lo, hi, mix = scratch(lane, LOWER), scratch(lane, UPPER), scratch(lane, SAMPLED_FROM)
     write_q(lane, packed, node, k, lo, hi)
     explore = packed.c * np.sqrt(float(lane.total[node]))
     noisy = has_guide(lane, node)

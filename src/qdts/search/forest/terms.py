@@ -1,13 +1,13 @@
-"""What Q of a SAMPLE, OPPONENT or CHANCE node is made of: its edges, or the ends of the routes through a chain.
+"""The terms of Q of a SAMPLE, OPPONENT or CHANCE node: its edges, or the ends of the routes through a chain.
 
-    row               of an item
+    row               of a term
     PROBABILITY       D: H, P̂ or the rules' distribution
     STATIC            V*: V of the child if it has been evaluated, else V_c (Luck Adjustments)
     LOW, HIGH         Q: the child's, or V* where it has none
     CHILD_VALUE       V_c
     COUNT             N
 
-Each is a row of scratch. Rows 2 to 4 are free for what is computed from them.
+Each is a row of `scratch`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,11 @@ from qdts.kernels import Reals, kernel
 from qdts.pointers import entry
 from qdts.search.evaluation.evaluator import OPPONENT, SAMPLE
 from qdts.search.forest.edge_values import known
-from qdts.search.forest.layout import HEAD, NONE, Lane, scratch
+from qdts.search.forest.lane import HEAD, NONE, Lane
 from qdts.search.forest.opponent_estimate import write_estimate
+from qdts.search.forest.scratch import CHILD_VALUE, COUNT, HIGH, LOW, PROBABILITY, STATIC, scratch
 from qdts.search.options.packed import PackedOptions
 from qdts.search.options.variants import MIRROR_ESTIMATE, ROUTE
-
-PROBABILITY, STATIC, FREE = 0, 1, 2
-LOW, HIGH, CHILD_VALUE, COUNT, DRAWN = range(5, 10)
-"""Rows; DRAWN is the distribution that an ACT node's choice was drawn from."""
 
 
 @kernel(inline=True)
@@ -44,21 +41,21 @@ def counts_of(lane: Lane, packed: PackedOptions, node: int) -> int:
 
 
 @kernel(inline=True)
-def write_values(lane: Lane, edge: int, k: int, item: int) -> None:
-    """V*, Q and V_c of an item, from its edge."""
+def write_values(lane: Lane, edge: int, k: int, term: int) -> None:
+    """Write V*, Q and V_c of a term, from its edge."""
     child, vc = lane.child[edge], lane.vc[edge * lane.values + k]
     static, lo, hi = vc, vc, vc
     if known(lane, child):
         static, lo, hi = entry(lane.v, child)[k], entry(lane.lo, child)[k], entry(lane.hi, child)[k]
-    scratch(lane, STATIC)[item] = static
-    scratch(lane, LOW)[item] = lo
-    scratch(lane, HIGH)[item] = hi
-    scratch(lane, CHILD_VALUE)[item] = vc
+    scratch(lane, STATIC)[term] = static
+    scratch(lane, LOW)[term] = lo
+    scratch(lane, HIGH)[term] = hi
+    scratch(lane, CHILD_VALUE)[term] = vc
 
 
 @kernel(inline=True)
 def write_distribution(lane: Lane, packed: PackedOptions, node: int, out: Reals) -> None:
-    """D over the edges of a node."""
+    """Write D over the edges of a node."""
     if lane.kind[node] == OPPONENT:
         write_estimate(lane, packed, lane.spawned[node], out)
     else:
@@ -67,8 +64,8 @@ def write_distribution(lane: Lane, packed: PackedOptions, node: int, out: Reals)
 
 
 @kernel(inline=True)
-def write_items(lane: Lane, packed: PackedOptions, node: int, k: int) -> int:
-    """Write all rows for a node, component k; how many items there are. An OPPONENT node must have a spawned root."""
+def write_terms(lane: Lane, packed: PackedOptions, node: int, k: int) -> int:
+    """Write all rows for a node, component k; how many terms there are. An OPPONENT node must have a spawned root."""
     if packed.ball == ROUTE and lane.passing[node] == HEAD:
         return write_routes(lane, node, k, NONE)[0]
     first, degree = lane.first[node], lane.degree[node]
