@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c c
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train solve test bench golden clean
+.PHONY: help setup train solve test bench golden wheel clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -48,6 +48,11 @@ bench: $(BENCH) ## measure speed side by side with LiteEFG and OpenSpiel
 golden: $(SETUP) ## write the golden files of all games anew
 	$(BIN)/python -m qdts.testing.golden --write tests/golden
 
+wheel: $(SETUP) ## build a wheel into dist/
+	rm -rf dist build
+	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation -w dist .
+	@ls dist/*.whl
+
 clean: ## remove .venv and whatever tools leave behind
-	rm -rf $(VENV) build src/*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
