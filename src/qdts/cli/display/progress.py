@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
+from typing import Self
 
 BEAT_SECONDS = 3.0
 """Between two lines of a heartbeat."""
@@ -33,7 +34,7 @@ class Heartbeat:
         self.over = threading.Event()
         self.beat = threading.Thread(target=self._beat, daemon=True)
 
-    def __enter__(self) -> Heartbeat:
+    def __enter__(self) -> Self:
         self.beat.start()
         return self
 

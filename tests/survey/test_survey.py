@@ -17,19 +17,9 @@ from qdts.search.everywhere import Found, search_everywhere
 from qdts.search.options.options import named
 from qdts.solving.policy import Policy, game_tree, policy_on, uniform_policy
 from qdts.solving.values import reach
+from qdts.survey.measure import measure_cell, policy_of, run_survey
+from qdts.survey.plan import GAMES, NOISES, POLICIES, SEARCHES, Cell, cells_of, share_of
 from qdts.survey.rows import Row, appending, read_rows
-from qdts.survey.survey import (
-    GAMES,
-    NOISES,
-    POLICIES,
-    SEARCHES,
-    Cell,
-    cells_of,
-    measure_cell,
-    policy_of,
-    run_survey,
-    share_of,
-)
 from qdts.survey.truth import truth_of
 from search.test_accuracy import action_values
 
@@ -191,7 +181,8 @@ import sys
 for name in ("typer", "rich", "matplotlib"):
     sys.modules[name] = None
 from pathlib import Path
-from qdts.survey.survey import cells_of, run_survey, share_of
+from qdts.survey.measure import run_survey
+from qdts.survey.plan import cells_of, share_of
 print(run_survey(Path(sys.argv[1]), share_of(cells_of(["kuhn_poker"], ["qdts"], [4], 1), 1, 4), report=print))
 """
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from cli.running import Output, check_failure
 from qdts.cli import main
-from qdts.cli.display import solving as progress
 from qdts.cli.display.chart import spark
 from qdts.cli.display.settings import settings
 from qdts.cli.display.training import Display
@@ -25,8 +25,6 @@ from qdts.games.registry import load_game
 from qdts.learning.config import Config, flat
 from qdts.learning.report import page
 from qdts.learning.run import Run, open_run
-
-Output = pytest.CaptureFixture[str]
 
 KEYS = {
     *("game", "run", "seed", "generations", "seconds", "games", "nash_conv", "nash_conv_average", "nash_conv_search"),
@@ -39,12 +37,6 @@ TINY = [
 QUICK = [part for setting in TINY for part in ("--set", setting)]
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However slow the machine is, nothing takes so long that it must be told."""
-    monkeypatch.setattr(progress, "BEAT_SECONDS", 3600.0)
-
-
 def train_json(capsys: Output, *arguments: str) -> dict[str, Any]:
     assert main(["train", *arguments, "--json"]) == 0
     printed = capsys.readouterr()
@@ -53,15 +45,6 @@ def train_json(capsys: Output, *arguments: str) -> dict[str, Any]:
     data = json.loads(printed.out)
     assert {*data} == KEYS
     return data
-
-
-def check_failure(capsys: Output, arguments: list[str], *words: str) -> None:
-    assert main(["train", *arguments, "--json"]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert re.fullmatch(r"qdts: [^\n]+\n", printed.err)
-    for word in words:
-        assert word in printed.err
 
 
 def test_a_run_goes_on_as_if_it_had_never_stopped(capsys: Output, tmp_path: Path) -> None:
@@ -164,31 +147,31 @@ def test_wrong_input_is_told_in_one_sentence(
     arguments: list[str], words: list[str], capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    check_failure(capsys, arguments, *words)
+    check_failure(capsys, ["train", *arguments], *words)
     assert [*tmp_path.iterdir()] == []
 
 
 def test_folders_that_are_taken_or_no_runs(capsys: Output, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
-    check_failure(capsys, ["kuhn_poker", "--out", str(tmp_path / "full")], "full", "expected a new one")
+    check_failure(capsys, ["train", "kuhn_poker", "--out", str(tmp_path / "full")], "full", "expected a new one")
     (tmp_path / "config.json").write_text('{"format": "other", "format_version": 1}')
-    check_failure(capsys, ["--resume", str(tmp_path)], "other 1", "qdts-run 1")
+    check_failure(capsys, ["train", "--resume", str(tmp_path)], "other 1", "qdts-run 1")
     run = str(tmp_path / "run")
     train_json(capsys, "kuhn_poker", "--generations", "1", "--out", run, *QUICK)
-    check_failure(capsys, ["kuhn_poker", "--out", run], "--resume")
-    check_failure(capsys, ["leduc_poker", "--resume", run], "kuhn_poker", "leduc_poker")
-    check_failure(capsys, ["--resume", run, "--minutes", "1"], "expected generations, not minutes")
+    check_failure(capsys, ["train", "kuhn_poker", "--out", run], "--resume")
+    check_failure(capsys, ["train", "leduc_poker", "--resume", run], "kuhn_poker", "leduc_poker")
+    check_failure(capsys, ["train", "--resume", run, "--minutes", "1"], "expected generations, not minutes")
 
 
 def test_what_is_missing_is_told(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    check_failure(capsys, ["kuhn_poker", "--device", "cuda"], "cuda", "expected cpu")
+    check_failure(capsys, ["train", "kuhn_poker", "--device", "cuda"], "cuda", "expected cpu")
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else find(name))
-    check_failure(capsys, ["kuhn_poker"], "learning needs torch", "pip install 'qdts[nets]'")
+    check_failure(capsys, ["train", "kuhn_poker"], "networks need torch", "pip install 'qdts[nets]'")
 
 
 def test_settings_are_told_with_their_meaning(capsys: Output) -> None:
@@ -206,6 +189,7 @@ def test_settings_are_told_with_their_meaning(capsys: Output) -> None:
 INTERRUPTIBLE = """
 import sys
 from qdts.cli.display import training as follow
+from cli.running import Output, check_failure
 from qdts.cli import main
 done = follow.Quiet.done
 def tell(self, metrics, progress):
