@@ -1,9 +1,13 @@
-"""Run a command in this process, and check what it prints."""
+"""Run a command, and check what it prints or how it ends."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -39,3 +43,26 @@ def check_failure(capsys: Output, arguments: list[str], *words: str) -> None:
     assert "Traceback" not in printed.err
     for word in words:
         assert word in printed.err
+
+
+class Ended(NamedTuple):
+    """A process that has ended."""
+
+    code: int
+    out: str
+    err: str
+    """Standard error after Ctrl-C."""
+
+
+def interrupt(script: str, *arguments: str, after: Callable[[str], bool]) -> Ended:
+    """Run a script in a new process, and send Ctrl-C after a certain line on its standard error."""
+    command = [sys.executable, "-c", script, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        while not after(process.stderr.readline()):
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert "Traceback" not in err
+    assert err.splitlines()[-1] == "qdts: stopped by Ctrl-C"
+    return Ended(process.returncode, out, err)

@@ -105,7 +105,7 @@ def test_without_a_command_it_says_what_there_is(capsys: Output) -> None:
     ],
     ids=lambda x: " ".join(x) if x else "",
 )
-def test_wrong_input_is_told_in_one_sentence(arguments: list[str], words: list[str], capsys: Output) -> None:
+def test_wrong_input_gives_one_sentence(arguments: list[str], words: list[str], capsys: Output) -> None:
     check_failure(capsys, arguments, *words)
 
 

@@ -28,14 +28,14 @@ class Truth(NamedTuple):
     scale: float
     """S"""
 
-    def error(self, found: Sequence[Found]) -> QError:
+    def error(self, searched: Sequence[Found]) -> QError:
         """The errors of searches with different seeds, over the actions that were visited.
 
         An action's weight is the probability that the other players and chance lead to its view.
         """
-        middle = np.array([(f.q_lo + f.q_hi) / 2 for f in found])
-        width = np.array([f.q_hi - f.q_lo for f in found]) / self.scale
-        visited = np.array([f.count > 0 for f in found])
+        middle = np.array([(f.q_lo + f.q_hi) / 2 for f in searched])
+        width = np.array([f.q_hi - f.q_lo for f in searched]) / self.scale
+        visited = np.array([f.count > 0 for f in searched])
         error = (middle - self.q) / self.scale
         weight = np.where(visited, self.weight, 0.0)
         seeds = visited.sum(0)

@@ -19,7 +19,7 @@ def test_games_as_json(capsys: Output) -> None:
 
 
 @pytest.mark.parametrize("name", family_names())
-def test_games_tells_of_each_game(name: str, capsys: Output) -> None:
+def test_the_details_of_each_game(name: str, capsys: Output) -> None:
     family = find_family(name)
     text = run_text(capsys, "games", name)
     assert all(p.name in text for p in family.parameters)

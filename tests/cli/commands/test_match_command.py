@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from cli.running import Output, run_json, run_text
+from cli.running import Output, interrupt, run_json, run_text
 from qdts.cli import main
 
 MATCH_KEYS = {"game", "a", "b", "seed", "games", "groups", "mean", "ci95", "by_seat", "interrupted", "seconds"}
@@ -43,20 +40,17 @@ sys.exit(main(sys.argv[1:]))
 
 
 def test_ctrl_c_ends_a_match_with_what_is_finished() -> None:
-    command = [sys.executable, "-c", TALKING, "match", "kuhn_poker", "random", "random", "--games", "100000000"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            told = re.fullmatch(r"kuhn_poker: random against random: ([\d,]+) of 100,000,000 games\n", line)
-            assert told is not None
-            if int(told[1].replace(",", "")) > 200:
-                break
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert err.splitlines()[-1] == "qdts: stopped by Ctrl-C"
-    assert "stopped" in out
-    assert "A's mean return" in out
+    progress = re.compile(r"kuhn_poker: random against random: ([\d,]+) of 100,000,000 games\n")
+
+    def many(line: str) -> bool:
+        shown = progress.fullmatch(line)
+        assert shown is not None
+        return int(shown[1].replace(",", "")) > 200
+
+    ended = interrupt(TALKING, "match", "kuhn_poker", "random", "random", "--games", "100000000", after=many)
+    assert ended.code == 130
+    assert "stopped" in ended.out
+    assert "A's mean return" in ended.out
 
 
 def test_progress_on_a_terminal(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:

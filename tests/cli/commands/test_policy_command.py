@@ -30,7 +30,7 @@ def saved_policy(folder: Path, **changes: object) -> Path:
     return file
 
 
-def test_bad_policy_files_are_told_in_one_sentence(capsys: Output, tmp_path: Path) -> None:
+def test_bad_policy_files_give_one_sentence(capsys: Output, tmp_path: Path) -> None:
     text = tmp_path / "text.npz"
     text.write_text("not a policy")
     check_failure(capsys, ["policy", str(text)], "text.npz", "not a policy file")

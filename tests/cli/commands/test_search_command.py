@@ -116,7 +116,7 @@ UNREACHABLE = "turn=2 bettor=0 cards=JJ bets=---"
     ],
     ids=lambda x: " ".join(x) if x else "",
 )
-def test_wrong_input_is_told_in_one_sentence(arguments: list[str], words: list[str], capsys: Output) -> None:
+def test_wrong_input_gives_one_sentence(arguments: list[str], words: list[str], capsys: Output) -> None:
     check_failure(capsys, arguments, *words)
 
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from cli.running import Output, run_json, run_text
+from cli.running import Output, interrupt, run_json, run_text
 from qdts.cli.display.solving import Silent
 from qdts.solving import load_policy, nash_conv
 
@@ -48,7 +45,7 @@ def test_tolerance_and_seed(capsys: Output) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["min-max", "alpha-beta"])
-def test_searches_tell_their_line(algorithm: str, capsys: Output, tmp_path: Path) -> None:
+def test_min_max_and_alpha_beta_give_a_line(algorithm: str, capsys: Output, tmp_path: Path) -> None:
     data = run_json(capsys, "solve", "tree_game", "--algorithm", algorithm)
     assert {*data} == SOLVE_KEYS | {"line", "leaves"}
     assert (data["value"], data["values"], data["nash_conv"]) == (-1.0, [-1.0, 1.0], 0.0)
@@ -72,7 +69,7 @@ def test_solve_for_people(capsys: Output, tmp_path: Path) -> None:
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
-def test_an_import_tells_how_far_it_is(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_import_reports_its_progress(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[int] = []
     monkeypatch.setattr(Silent, "imported", lambda _, histories: told.append(histories))
     run_json(capsys, "solve", "openspiel:liars_dice(numdice=2,dice_sides=2)", "--iterations", "1")
@@ -91,18 +88,10 @@ sys.exit(main(sys.argv[1:]))
 
 def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
     file = tmp_path / "dice.npz"
-    command = [sys.executable, "-c", INTERRUPTIBLE, "solve", "liars_dice", "--iterations", "1000000000"]
-    with subprocess.Popen(
-        [*command, "--json", "--out", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr is not None
-        while process.stderr.readline() != "measured\n":
-            assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert err.splitlines()[-1] == "qdts: stopped by Ctrl-C"
-    data = json.loads(out)
+    command = ["solve", "liars_dice", "--iterations", "1000000000", "--json", "--out", str(file)]
+    ended = interrupt(INTERRUPTIBLE, *command, after=lambda line: line == "measured\n")
+    assert ended.code == 130
+    data = json.loads(ended.out)
     assert data["interrupted"] is True
     policy = load_policy(file)
     assert policy.info["iterations"] == data["iterations"] < 1000000000
@@ -129,14 +118,7 @@ sys.exit(main(sys.argv[1:]))
 )
 def test_ctrl_c_stops_a_single_long_call(game: str, algorithm: str, tmp_path: Path) -> None:
     file = tmp_path / "policy.npz"
-    command = [sys.executable, "-c", STOPPABLE, "solve", game, "--algorithm", algorithm, "--json", "--out", str(file)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        while f"solving {game} by {algorithm}" not in process.stderr.readline():
-            assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, "")
-    assert err.splitlines()[-1] == "qdts: stopped by Ctrl-C"
-    assert "Traceback" not in err
+    command = ["solve", game, "--algorithm", algorithm, "--json", "--out", str(file)]
+    ended = interrupt(STOPPABLE, *command, after=lambda line: f"solving {game} by {algorithm}" in line)
+    assert (ended.code, ended.out) == (130, "")
     assert [*tmp_path.iterdir()] == []

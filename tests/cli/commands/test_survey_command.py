@@ -99,7 +99,7 @@ def test_parts_together_are_the_whole(capsys: Output, rows: Path, tmp_path: Path
     assert (whole["cells"], whole["measured"], whole["known"]) == (28, 0, 28)
 
 
-def test_progress_is_told(capsys: Output, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_progress_is_reported(capsys: Output, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(measure, "PAUSE", 0.0)
     arguments = ["survey", "--rows", str(tmp_path / "rows.jsonl"), *QUICK, "--search", "mmds"]
     assert main(arguments) == 0
@@ -125,9 +125,7 @@ def test_progress_is_told(capsys: Output, monkeypatch: pytest.MonkeyPatch, tmp_p
     ],
     ids=lambda x: " ".join(x),
 )
-def test_wrong_input_is_told_in_one_sentence(
-    arguments: list[str], words: list[str], capsys: Output, tmp_path: Path
-) -> None:
+def test_wrong_input_gives_one_sentence(arguments: list[str], words: list[str], capsys: Output, tmp_path: Path) -> None:
     check_failure(capsys, ["survey", "--rows", str(tmp_path / "rows.jsonl"), *arguments], *words)
 
 

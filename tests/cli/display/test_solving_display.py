@@ -31,7 +31,7 @@ def test_the_live_display_shows_figures_and_curve() -> None:
 
 
 @pytest.mark.parametrize("kind", [solving.Silent, solving.Lines])
-def test_what_takes_long_is_told_on_standard_error(
+def test_long_work_is_reported_on_standard_error(
     kind: type[solving.Silent], capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "BEAT_SECONDS", 0.01)

@@ -1,7 +1,7 @@
 """Rows of `qdts bench games` about imports: an OpenSpiel game as a table, beside OpenSpiel's own enumeration of it.
 
 That is `get_all_states` of OpenSpiel's Python algorithms, which gives a dictionary of all states by history (none of
-its C++ functions that Python can call does so). An import reads every player's information states besides, until the
+its C++ functions that Python can call does so). An import also reads every player's information states, until the
 game is over.
 """
 

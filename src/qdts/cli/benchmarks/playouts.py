@@ -73,7 +73,7 @@ def _their_job(game: Any, outcomes: list[int]) -> Job:
 
 
 def _timed(prepare: Callable[[int], Callable[[], object]]) -> Job:
-    """A job that plays for about a turn; how many games that is is found out first, once all is compiled."""
+    """A job that plays for about a turn; the number of games is measured first, when everything is compiled."""
     count = 100
     prepare(count)()
     while (spent := seconds_of(prepare(count))) < TURN_SECONDS / 4:

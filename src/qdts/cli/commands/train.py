@@ -145,7 +145,7 @@ def _finish(run: Run, game: str | None, interrupted: bool, as_json: bool) -> Non
     if interrupted:
         own = [game] if game is not None and not _is_known(game) else []
         command = shlex.join(["qdts", "train", *own, "--resume", str(run.folder)])
-        print(f"qdts: generations kept: {figures['generations']:,}; {command} goes on", file=sys.stderr, flush=True)
+        print(f"qdts: generations kept: {figures['generations']:,}; {command} continues", file=sys.stderr, flush=True)
         raise typer.Exit(INTERRUPTED)
 
 
