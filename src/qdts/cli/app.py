@@ -8,12 +8,15 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
 
 from qdts.cli.commands.exit_codes import INTERRUPTED, WRONG_INPUT
 from qdts.errors import InputError
+
+PACKAGE = Path(__file__).parents[1]
 
 COMMANDS = (
     "games",
@@ -124,8 +127,9 @@ def _commands_for(arguments: Sequence[str]) -> Sequence[str]:
 
 @contextmanager
 def _notes() -> Iterator[None]:
-    """Show the library's FutureWarnings as notes on standard error, in one line each."""
+    """Show FutureWarnings of this package as notes on standard error, in one line each."""
     with warnings.catch_warnings():
+        warnings.simplefilter("default", FutureWarning)
         show = warnings.showwarning
 
         def note(
@@ -136,7 +140,7 @@ def _notes() -> Iterator[None]:
             file: TextIO | None = None,
             line: str | None = None,
         ) -> None:
-            if issubclass(category, FutureWarning):
+            if issubclass(category, FutureWarning) and Path(filename).is_relative_to(PACKAGE):
                 print("qdts: note:", " ".join(str(message).split()), file=sys.stderr, flush=True)
             else:
                 show(message, category, filename, lineno, file, line)
