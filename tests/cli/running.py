@@ -59,8 +59,10 @@ def interrupt(script: str, *arguments: str, after: Callable[[str], bool]) -> End
     command = [sys.executable, "-c", script, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        while not after(process.stderr.readline()):
-            assert process.poll() is None
+        lines = [process.stderr.readline()]
+        while not after(lines[-1]):
+            assert process.poll() is None, "".join(lines)
+            lines.append(process.stderr.readline())
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert "Traceback" not in err

@@ -186,7 +186,6 @@ def test_settings_are_listed_with_their_meaning(capsys: Output) -> None:
 INTERRUPTIBLE = """
 import sys
 from qdts.cli.display import training as follow
-from cli.running import Output, check_failure, interrupt
 from qdts.cli import main
 done = follow.Quiet.done
 def tell(self, metrics, progress):
