@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c c
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train solve test docs bench golden figures clean
+.PHONY: help setup train solve test docs bench golden figures wheel clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -63,6 +63,11 @@ FIGURES := collapse many_trees intervals holes walks
 figures: $(DEV) ## draw the figures of docs/idea.md anew
 	@for figure in $(FIGURES); do $(BIN)/python docs/figures/$$figure.py || exit 1; done
 
+wheel: $(SETUP) ## build a wheel into dist/
+	rm -rf dist build
+	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation -w dist .
+	@ls dist/*.whl
+
 clean: ## remove .venv and whatever tools leave behind
-	rm -rf $(VENV) build src/*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

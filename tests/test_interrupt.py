@@ -1,4 +1,4 @@
-"""Work apart from the main thread, and the flag that stops kernels."""
+"""Work in a thread of its own, and the flag that stops kernels."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def test_another_thread_works_itself() -> None:
 def test_ctrl_c_sets_the_flag(monkeypatch: pytest.MonkeyPatch) -> None:
     """The main thread is interrupted as it waits; the work sees its flag and ends."""
     began, seen = threading.Event(), threading.Event()
-    join = threading.Thread.join
+    wait = threading.Event.wait
 
-    def interrupted(self: threading.Thread, timeout: float | None = None) -> None:
-        if timeout is None and self.name == interrupt.APART:
-            began.wait()
+    def interrupted(self: threading.Event, timeout: float | None = None) -> bool:
+        if timeout == interrupt.LISTEN:
+            wait(began)
             raise KeyboardInterrupt
-        join(self, timeout)
+        return wait(self, timeout)
 
     def work() -> None:
         flag = stop_flag()
@@ -54,7 +54,7 @@ def test_ctrl_c_sets_the_flag(monkeypatch: pytest.MonkeyPatch) -> None:
             pass
         seen.set()
 
-    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    monkeypatch.setattr(threading.Event, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         apart(work)
     assert seen.is_set()

@@ -37,7 +37,8 @@ ORDER = [
     {"learning"},
     {"play"},
     {"survey", "testing"},
-    {"cli/display", "cli/benchmarks"},
+    {"cli/benchmarks"},
+    {"cli/display"},
     {"cli/commands"},
     {"cli", "openspiel", "__main__", "__init__"},
 ]
@@ -49,7 +50,7 @@ at the end are one room.
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 TORCH_TOO = {"cli/benchmarks/networks"}
-"""Outside of the networks' room: a race that sets the number of threads."""
+"""Outside of the networks' room: a benchmark that sets the number of threads."""
 UNSAFE = {"pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 
 

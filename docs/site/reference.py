@@ -7,12 +7,12 @@ from dataclasses import fields
 from typing import Any
 
 import click
-from qdts.learning.metrics import METRICS
 from typer.main import get_command
 
-from qdts.cli.app import app
+from qdts.cli.app import make_app
 from qdts.cli.display.settings import words
 from qdts.learning.config import SETTINGS, Config, flat
+from qdts.learning.metrics import METRICS
 from qdts.search.options.description import Choice, Number
 from qdts.search.options.named import SEARCHES
 from qdts.search.options.options import DESCRIPTIONS, Options
@@ -69,7 +69,7 @@ def metrics() -> str:
 
 def commands() -> str:
     """The help text of every command."""
-    return "\n\n".join(f"### {name}\n\n```text\n{text}\n```" for name, text in _help(get_command(app), "qdts"))
+    return "\n\n".join(f"### {name}\n\n```text\n{text}\n```" for name, text in _help(get_command(make_app()), "qdts"))
 
 
 def _help(command: Any, name: str) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """AlphaZero for games with hidden information: Q-Dispersion Tree Search.
 
-Everything here is loaded on first use, so that `import qdts` costs nothing.
+The public names of the package. Each is imported on first use, so that `import qdts` is fast.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from qdts.games import Family, Game, Parameter, load_game, register
     from qdts.learning.loop import resume, train
     from qdts.learning.run import Run, open_run
-    from qdts.play import decide, play_match, read_seat
+    from qdts.play import PolicySeat, decide, play_match, read_seat
     from qdts.play.agent import Agent, load_agent
     from qdts.search.everywhere import searched_policy
     from qdts.search.options.parsing import read_search
@@ -38,7 +38,7 @@ _WHERE = {
     "qdts.games": ["Family", "Game", "Parameter", "load_game", "register"],
     "qdts.learning.loop": ["resume", "train"],
     "qdts.learning.run": ["Run", "open_run"],
-    "qdts.play": ["decide", "play_match", "read_seat"],
+    "qdts.play": ["PolicySeat", "decide", "play_match", "read_seat"],
     "qdts.play.agent": ["Agent", "load_agent"],
     "qdts.search.options.parsing": ["read_search"],
     "qdts.search.run": ["run_searches"],
@@ -69,6 +69,7 @@ __all__ = [
     "Measurement",
     "Parameter",
     "Policy",
+    "PolicySeat",
     "Run",
     "Solution",
     "best_response",

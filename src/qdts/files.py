@@ -1,14 +1,18 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and locks on files."""
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
 from qdts.errors import InputError
+
+LOCKED_BYTE = 1 << 30
+"""Windows locks bytes and not files: one beyond everything that is written."""
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
@@ -37,3 +41,20 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         raise InputError(f"cannot write '{path}': {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def lock(file: IO[bytes]) -> bool:
+    """Lock an open file until it is closed; False if another process holds the lock."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(LOCKED_BYTE)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

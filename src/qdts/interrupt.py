@@ -1,8 +1,7 @@
-"""Ctrl-C that stops long work at once: between two steps, which keeps what there is, or within a single long call.
+"""Ctrl-C that stops long work at once: between two steps, which keeps the result so far, or within a single long call.
 
-Python hears of Ctrl-C only between two of its own instructions. `apart` runs a call in a thread of its own, so that
-the main thread is free to hear it; a kernel that takes `stop_flag()` looks at it at every step and returns once it is
-set.
+Python handles Ctrl-C only between two of its own instructions. `apart` runs a call in a thread of its own, so that the
+main thread is free to handle it; a kernel that takes `stop_flag()` reads it at every step and returns once it is set.
 """
 
 from __future__ import annotations
@@ -24,19 +23,21 @@ T = TypeVar("T")
 
 GRACE = 0.5
 """Seconds that a call has to stop by itself; then it is left behind, in a thread that ends with the process."""
+LISTEN = 0.2
+"""Seconds after which the main thread looks for Ctrl-C, where a system does not end its waiting (Windows)."""
 APART = "qdts-apart"
-"""The name of such threads."""
+"""The name of the threads of `apart`."""
 FlagType = int64[::1]
 """The numba type of a stop flag: int64[1], not 0 once work is to stop."""
 
 _local = threading.local()
 _left: list[threading.Event] = []
-"""Of each call that was left behind, what is set when it ends."""
+"""An event for each call that was left behind, set when it ends."""
 
 
 @dataclass
 class Interrupt:
-    """Whether someone has asked to stop."""
+    """Whether Ctrl-C was pressed."""
 
     asked: bool = False
 
@@ -65,21 +66,31 @@ def interruptible() -> Iterator[Interrupt]:
 
 
 def stop_flag() -> Ints:
-    """The flag of the call that this thread runs for `apart`; one that is never set elsewhere."""
+    """The stop flag of the call that this thread runs for `apart`; elsewhere a flag that is never set."""
     flag: Ints = getattr(_local, "flag", np.zeros(1, np.int64))
     return flag
 
 
 def verify_not_stopped() -> None:
-    """Raise KeyboardInterrupt if the flag is set: what a kernel returned is then worth nothing."""
+    """Raise KeyboardInterrupt if the flag is set: the result of a kernel is then incomplete."""
     if stop_flag()[0]:
         raise KeyboardInterrupt
 
 
 def apart(work: Callable[[], T]) -> T:
-    """What a call gives or raises; Ctrl-C sets its stop flag and raises KeyboardInterrupt at once.
+    """Call `work` in a thread of its own; Ctrl-C sets its stop flag and raises KeyboardInterrupt at once.
 
-    Outside of the main thread, which alone hears Ctrl-C, it is simply called.
+    Outside of the main thread, which alone handles Ctrl-C, it is simply called.
+
+    Args:
+        work: The call.
+
+    Returns:
+        What the call returns.
+
+    Raises:
+        KeyboardInterrupt: After Ctrl-C.
+        BaseException: Whatever the call raises.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
@@ -96,13 +107,13 @@ def apart(work: Callable[[], T]) -> T:
         finally:
             ended.set()
 
-    thread = threading.Thread(target=run, name=APART, daemon=True)
-    thread.start()
+    threading.Thread(target=run, name=APART, daemon=True).start()
     try:
-        thread.join()
+        while not ended.wait(LISTEN):
+            pass
     except KeyboardInterrupt:
         flag[0] = 1
-        if not ended.wait(GRACE):  # a thread whose join was interrupted can't be joined again before Python 3.13
+        if not ended.wait(GRACE):
             _left.append(ended)
         raise
     if raised:
@@ -111,5 +122,5 @@ def apart(work: Callable[[], T]) -> T:
 
 
 def left_behind() -> bool:
-    """Whether a call still runs that did not stop in time."""
+    """Whether a call that did not stop in time still runs."""
     return not all(ended.is_set() for ended in _left)

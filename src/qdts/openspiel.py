@@ -1,11 +1,11 @@
-"""Between qdts and OpenSpiel, both ways.
+"""qdts in OpenSpiel, and OpenSpiel in qdts.
 
-    bot                             a search, policy or agent of ours as a `pyspiel.Bot`
+    bot                             a search, policy or agent of qdts as a `pyspiel.Bot`
     policy                          the same as an `open_spiel.python.policy.Policy`
     BotSeat                         any `pyspiel.Bot` as a seat of `qdts.play_match`
-    to_openspiel, from_openspiel    whole tables
+    to_openspiel, from_openspiel    policy tables
 
-All of it needs OpenSpiel, and a game that both have under the same name or one imported by `openspiel:NAME`.
+All of it needs OpenSpiel, and a game that both have under the same name, or one imported by `openspiel:NAME`.
 """
 
 from __future__ import annotations
@@ -26,33 +26,72 @@ __all__ = ["BotSeat", "bot", "from_openspiel", "policy", "to_openspiel"]
 
 
 def bot(game: Game | str, seat: Seat | Policy | Run | str, player: int, seed: int = 0) -> Any:
-    """A `pyspiel.Bot` for one player: a seat (an agent is one), a policy, a run, or the text of a seat.
+    """A `pyspiel.Bot` that moves for one player.
 
-    Such a text is `qdts:200@leduc.npz`, or the folder of a run.
+    It takes states of OpenSpiel's game, with simultaneous moves or moves in turn, and decides by the view of its player
+    alone.
 
-    It takes states of OpenSpiel's game, simultaneous moves at once or in turns, and decides by our view of its player
-    in them alone. The seed is that of searches and moves, over all games that the bot plays.
+    Args:
+        game: The game, or its name.
+        seat: A seat (an agent is one), a policy, a run, or the text of a seat: `qdts:200@leduc.npz`.
+        player: The player.
+        seed: The seed of searches and moves, over all games that the bot plays.
+
+    Returns:
+        The bot.
+
+    Raises:
+        InputError: If OpenSpiel does not have the game, or the seat is for another game.
+
+    Example:
+        >>> import pyspiel, qdts, qdts.openspiel
+        >>> bot = qdts.openspiel.bot("kuhn_poker", "qdts:20", player=0)
+        >>> state = pyspiel.load_game("kuhn_poker").new_initial_state()
+        >>> for card in (2, 0):
+        ...     state.apply_action(card)
+        >>> bot.step(state) in state.legal_actions()
+        True
     """
-    sitting = _seat(game, seat)
+    loaded = _seat(game, seat)
     from qdts.play.bots import SeatBot
 
-    return SeatBot(sitting, player, seed)
+    return SeatBot(loaded, player, seed)
 
 
 def policy(game: Game | str, seat: Seat | Policy | Run | str, seed: int = 0) -> Any:
-    """An `open_spiel.python.policy.Policy` for all players, of the same.
+    """An `open_spiel.python.policy.Policy` for all players.
 
-    A search is made when a view is first asked for, and remembered. Its seed depends on `seed` and the view, so the
-    policy is that of `qdts.searched_policy` with the same search and seed.
+    A search runs when a view is first needed, and its result is kept. Its seed depends on `seed` and the view, so the
+    policy equals that of `qdts.searched_policy` with the same search and seed.
+
+    Args:
+        game: The game, or its name.
+        seat: A seat (an agent is one), a policy, a run, or the text of a seat: `qdts:200@leduc.npz`.
+        seed: The seed of searches.
+
+    Returns:
+        The policy.
+
+    Raises:
+        InputError: If OpenSpiel does not have the game, or the seat is for another game.
+
+    Example:
+        >>> import pyspiel, qdts, qdts.openspiel
+        >>> policy = qdts.openspiel.policy("kuhn_poker", "random")
+        >>> state = pyspiel.load_game("kuhn_poker").new_initial_state()
+        >>> for card in (2, 0):
+        ...     state.apply_action(card)
+        >>> policy.action_probabilities(state)
+        {0: 0.5, 1: 0.5}
     """
-    sitting = _seat(game, seat)
+    loaded = _seat(game, seat)
     from qdts.play.bots import SeatPolicy
 
-    return SeatPolicy(sitting, seed)
+    return SeatPolicy(loaded, seed)
 
 
 def _seat(game: Game | str, seat: Seat | Policy | Run | str) -> Seat:
-    """The seat of ours that is meant, at a game that OpenSpiel has."""
+    """The seat that is given, for a game that OpenSpiel has."""
     loaded = load_game(game) if isinstance(game, str) else game
     twin(loaded)
     if isinstance(seat, Policy):
@@ -62,9 +101,9 @@ def _seat(game: Game | str, seat: Seat | Policy | Run | str) -> Seat:
         from qdts.play.agent import load_agent
 
         return load_agent(seat, game=loaded)
-    meant = read_seat(loaded, seat) if isinstance(seat, str) else seat
-    if isinstance(meant, BotSeat):
-        raise InputError(f"{meant.name} is a bot of OpenSpiel already, expected a seat of ours: random, qdts:100, …")
-    if meant.game.spec != loaded.spec:
-        raise InputError(f"the seat is for {meant.game.spec}, expected one for {loaded.spec}")
-    return meant
+    given = read_seat(loaded, seat) if isinstance(seat, str) else seat
+    if isinstance(given, BotSeat):
+        raise InputError(f"{given.name} is a bot of OpenSpiel already, expected a seat of qdts: random, qdts:100, …")
+    if given.game.spec != loaded.spec:
+        raise InputError(f"the seat is for {given.game.spec}, expected one for {loaded.spec}")
+    return given

@@ -14,7 +14,7 @@ from qdts.games import Game
 from qdts.interrupt import left_behind
 from qdts.kernels import Ints, Reals
 from qdts.play import match
-from qdts.play.match import Match, begin, deal, drawn, play_match, rounds
+from qdts.play.match import Match, begin, deal, play_match, rounds, sample
 from qdts.play.seats import PolicySeat, Random, SearchSeat, Seat
 from qdts.rng import State
 from qdts.search.evaluation.builtin import Uniform
@@ -99,7 +99,7 @@ def test_the_interval() -> None:
 
 def test_drawing() -> None:
     p = np.array([0.0, 0.25, 0.0, 0.75, 0.0])
-    assert [drawn(p, u) for u in (0.0, 0.2, 0.25, 0.9, 1.0 - 1e-16, 1.0)] == [1, 1, 3, 3, 3, 3]
+    assert [sample(p, u) for u in (0.0, 0.2, 0.25, 0.9, 1.0 - 1e-16, 1.0)] == [1, 1, 3, 3, 3, 3]
 
 
 class Stopping:

@@ -52,7 +52,7 @@ class Witness(pyspiel.Bot):  # type: ignore[misc,name-defined]
     ],
 )
 def test_bots_follow_the_game(spec: str) -> None:
-    """Each player of each game has a bot of his own, and it is told what every other player did, in order."""
+    """Each player of each game has a bot of their own, which is informed of the other players' actions, in order."""
     game = load_game(spec)
     made: list[Witness] = []
 
@@ -78,7 +78,7 @@ def test_bots_follow_the_game(spec: str) -> None:
 
 
 def mixed(game: Game, policies: Sequence[Reals]) -> Reals:
-    """The players' expected returns where each has a policy of his own."""
+    """The players' expected returns where each has a policy of their own."""
     tree = game_tree(game)
     owner = np.repeat(tree.infosets.owner, np.diff(tree.infosets.offset))
     return expected_values(policy_on(tree, np.select([owner == p for p in range(game.players)], policies)))

@@ -159,7 +159,7 @@ def test_bandits_play_games_out_by_a_policy(tmp_path: Path) -> None:
     assert isinstance(seat.evaluator, Playouts)
     view = game.view(game.step(game.step(game.initial(), 0), 1), 0)
     assert seat.decide([view], [0], [1])[0].sum() == pytest.approx(1)
-    with pytest.raises(InputError, match="none with uct, ismcts or mt-ismcts"):
+    with pytest.raises(InputError, match="no noise with uct, ismcts or mt-ismcts"):
         evaluator_for(game, seat.options, uniform_policy(game), value_noise=0.1)
 
 

@@ -19,19 +19,9 @@ from qdts.solving.exact.values import reach
 from qdts.solving.policy.table import Policy, policy_on
 from qdts.solving.tree.recent import game_tree
 from qdts.solving.uniform import uniform_policy
+from qdts.survey.measure import measure_cell, policy_of, run_survey
+from qdts.survey.plan import GAMES, NOISES, POLICIES, SEARCHES, Cell, cells_of, share_of
 from qdts.survey.rows import Row, appending, read_rows
-from qdts.survey.survey import (
-    GAMES,
-    NOISES,
-    POLICIES,
-    SEARCHES,
-    Cell,
-    cells_of,
-    measure_cell,
-    policy_of,
-    run_survey,
-    share_of,
-)
 from qdts.survey.truth import truth_of
 from search.samples import action_values
 
@@ -193,7 +183,8 @@ import sys
 for name in ("typer", "rich", "matplotlib"):
     sys.modules[name] = None
 from pathlib import Path
-from qdts.survey.survey import cells_of, run_survey, share_of
+from qdts.survey.measure import run_survey
+from qdts.survey.plan import cells_of, share_of
 print(run_survey(Path(sys.argv[1]), share_of(cells_of(["kuhn_poker"], ["qdts"], [4], 1), 1, 4), report=print))
 """
 

@@ -1,4 +1,7 @@
-"""The command `qdts`."""
+"""The command line of `qdts`: its commands, what they display, and the benchmarks.
+
+The last of the rooms: it may import from all others.
+"""
 
 from qdts.cli.app import main
 

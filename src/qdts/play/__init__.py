@@ -1,4 +1,7 @@
-"""Playing: what sits at a table, decisions at a state, and matches."""
+"""Playing: seats (random, policies, searches, learned agents, bots of OpenSpiel), decisions at a state, and matches.
+
+Imports from `learning` and below.
+"""
 
 from qdts.play.decision import decide
 from qdts.play.match import Match, play_match

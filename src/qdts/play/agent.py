@@ -1,4 +1,4 @@
-"""A learned agent: the networks of a run as a player, by their P alone or by a search that asks them."""
+"""A learned agent: the networks of a run as a seat, which moves by P or by a search with the networks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from qdts.nets.checkpoint import Checkpoint, load_checkpoint, load_into
 from qdts.nets.evaluator import Network
 from qdts.nets.model import make_models
 from qdts.nets.networks import groups_of, use_threads
-from qdts.play.match import drawn
+from qdts.play.match import sample
 from qdts.play.seats import SearchSeat, evaluator_for, is_folder
 from qdts.play.state import read_state, turn
 from qdts.search.everywhere import searched_policy
@@ -36,19 +36,28 @@ from qdts.solving.policy.table import Policy
 
 @dataclass(frozen=True, eq=False)
 class Agent:
-    """Networks that play; a seat of `play_match` as it is. The player is always the one whose turn a view shows.
+    """The networks of a run as a player, and as a seat of `play_match`.
 
-    A view is a vector, or a text as `read_state` takes it.
+    Methods take a view as a vector, or as a text that `qdts.play.state.read_state` reads. The player is always the one
+    to move.
+
+    Example:
+        >>> agent = qdts.load_agent(run)
+        >>> policy = agent.policy("deal K, deal Q, Bet")
+        >>> [agent.game.action_name(action) for action in policy]
+        ['Pass', 'Bet']
+        >>> agent.act("deal K, deal Q, Bet", visits=20, seed=1) in policy
+        True
     """
 
     evaluator: Network
     """P, V, V_c and H, for any search."""
     visits: int | None = None
-    """Of the search that decides; None: P decides."""
+    """The visits of the search that decides; None: P decides."""
     search: str = ""
-    """A search, with what is changed in brackets; without a name, the one that plays best with networks."""
+    """A search, with options in brackets; by default the one that plays best with networks."""
     info: Mapping[str, Any] = field(default_factory=dict)
-    """Where the networks are from."""
+    """The source of the networks."""
 
     def __post_init__(self) -> None:
         if self.visits is not None:
@@ -59,20 +68,30 @@ class Agent:
 
     @property
     def game(self) -> Game:
-        """What it plays."""
+        """The game that it plays."""
         return self.evaluator.game
 
     @cached_property
     def prior(self) -> Policy:
-        """P at every information set; an InputError for a game that is too large to enumerate."""
+        """P at every information set; raises an InputError if the game is too large to enumerate."""
         return replace(network_policy(self.evaluator), info=self.info)
 
     def policy(
         self, view: Ints | str, *, visits: int | None = None, search: str | None = None, seed: int = 0
     ) -> dict[int, float]:
-        """The probability of each legal action: P, or with visits what a search decides on.
+        """The policy at a view.
 
-        The seed of the search depends on `seed` and the view, as with `searched_policy`.
+        Args:
+            view: The view of the player to move.
+            visits: The visits of a search that decides; by default those of the agent.
+            search: The search; by default that of the agent.
+            seed: The seed of the search is made of this and the view, as in `searched_policy`.
+
+        Returns:
+            The probability of each legal action: P, or with visits the distribution that the search decides on.
+
+        Raises:
+            InputError: For what is no view of the player to move, and for a search without visits.
         """
         at, player = self._turn(view)
         moves = self._searching(visits, search).decide([at], [player], [view_seed(at, seed)])[0]
@@ -81,20 +100,33 @@ class Agent:
     def act(
         self, view: Ints | str, *, visits: int | None = None, search: str | None = None, seed: int | None = None
     ) -> int:
-        """An action, drawn from the policy; with the same seed the same one."""
+        """An action, sampled from the policy at a view.
+
+        Args:
+            view: The view of the player to move.
+            visits: The visits of a search that decides; by default those of the agent.
+            search: The search; by default that of the agent.
+            seed: Of search and sample; the same seed gives the same action.
+
+        Returns:
+            The action.
+
+        Raises:
+            InputError: For what is no view of the player to move, and for a search without visits.
+        """
         at, player = self._turn(view)
         stream = np.random.default_rng(seed)
         moves = self._searching(visits, search).decide([at], [player], [int(stream.integers(2**63))])[0]
-        return self.game.legal(at)[drawn(moves, stream.random())]
+        return self.game.legal(at)[sample(moves, stream.random())]
 
     def value(self, view: Ints | str) -> float:
-        """V: what the player at this view may expect, as the network has it."""
+        """V of the network at a view: the expected return of the player to move."""
         at, player = self._turn(view)
         node = act_nodes(at[None], np.array([player]))
         return float(values_at(self.game, self.evaluator, node)[0, 0 if self.game.hidden else player])
 
     def table(self, *, visits: int | None = None, search: str | None = None, seed: int = 0) -> Policy:
-        """The policy at every information set: P, or with visits what a search decides on."""
+        """The policy at every information set: P, or with visits the distributions that a search decides on."""
         other = self._searching(visits, search)
         if other.visits is None:
             return self.prior
@@ -103,11 +135,11 @@ class Agent:
         return searched_policy(self.game, options, other.visits, evaluator=evaluator, seed=seed)
 
     def rows(self, views: Ints, counts: Ints) -> Reals:
-        """P at many views, as `nash_conv` takes it for games of any size."""
+        """P at many views, in the form that `nash_conv` takes for games of any size."""
         return policy_at(self.game, self.evaluator, views, batch.movers(self.game, views))
 
     def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
-        """At each view of a player at his turn, the probability of each legal action, ascending."""
+        """The probability of each legal action, ascending, at each view of a player who is to move."""
         if self._seat is not None:
             return self._seat.decide(views, players, seeds)
         return [
@@ -115,7 +147,7 @@ class Agent:
         ]
 
     def _turn(self, view: Ints | str) -> tuple[Ints, int]:
-        """A view as a vector, and the player whose turn it is."""
+        """A view as a vector, and the player to move."""
         if isinstance(view, str):
             return read_state(self.game, view)
         player = turn(self.game, self.game.verify_vector(view))
@@ -151,11 +183,30 @@ def load_agent(
     device: str = "cpu",
     threads: int = 1,
 ) -> Agent:
-    """The agent that a run has learned, by the run, its folder or the file of one of its checkpoints.
+    """The agent that a run has learned.
 
-    Its networks are those after a generation, without one the last, with averaged weights or the newest. With visits
-    it moves by a search. A game of one's own must be given. `threads` is how many torch may use, in this process: for
-    batches as small as those of a search one is the fastest.
+    Args:
+        source: The run, its folder, or the file of one of its checkpoints.
+        game: The game that the run must be for. A game of your own must be given.
+        generation: The generation of the checkpoint; by default the last.
+        average: Whether to use the averaged weights or the newest.
+        visits: The visits of the search that moves; without it moves come from P.
+        search: The search, with options in brackets; by default the one that plays best with networks.
+        device: Where the networks run: `cpu` or `cuda`.
+        threads: Threads of torch, in this process; for the small batches of a search one is the fastest.
+
+    Returns:
+        The agent, which is also a seat of `play_match`.
+
+    Raises:
+        InputError: For what is no run or checkpoint, one of another game, or a generation without a checkpoint.
+
+    Example:
+        >>> run = qdts.train("kuhn_poker", generations=3, out="runs/kuhn")  # doctest: +SKIP
+        >>> agent = qdts.load_agent(run)
+        >>> game = agent.game
+        >>> qdts.play_match(game, agent, qdts.read_seat(game, "random"), games=100).games
+        100
     """
     use_threads(threads)
     loaded = load_game(game) if isinstance(game, str) else game
@@ -178,7 +229,7 @@ def load_agent(
 
 
 def _checkpoint_of(run: Run, generation: int | None) -> Path:
-    """The file of a run's checkpoint: of a generation, or the last."""
+    """The checkpoint of a generation of a run, or the last one."""
     there = run.checkpoints()
     if not there:
         raise InputError(f"the run '{run.folder}' has no checkpoint yet, expected one whose first generation is done")
@@ -204,7 +255,7 @@ def _network(checkpoint: Checkpoint, file: Path, average: bool, device: str) -> 
 
 
 def _config_of(checkpoint: Checkpoint, file: Path) -> Config:
-    """The settings in a checkpoint that say what its networks are."""
+    """The settings in a checkpoint, which describe its networks."""
     if not {"net", "play"} <= checkpoint.config.keys():
         raise InputError(f"the config of checkpoint '{file}' has no settings 'net' and 'play', expected one of a run")
     try:

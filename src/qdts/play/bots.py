@@ -1,7 +1,7 @@
-"""Our seats at OpenSpiel's table: a `pyspiel.Bot` and an `open_spiel.python.policy.Policy`.
+"""Our seats in OpenSpiel: as a `pyspiel.Bot`, and as an `open_spiel.python.policy.Policy`.
 
-Both find our view of the player to move in the state that OpenSpiel hands them, and decide by it alone. This module
-needs OpenSpiel; `qdts.openspiel` is the way in.
+Both take the view of the player to move from OpenSpiel's state, and decide by the view alone. This module needs
+OpenSpiel; use it by `qdts.openspiel`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from open_spiel.python.policy import Policy
 from qdts.games.game import Game
 from qdts.kernels import Reals
 from qdts.play.lockstep import Follower, twin
-from qdts.play.match import drawn
+from qdts.play.match import sample
 from qdts.play.seats import Seat
 from qdts.search.seeds import view_seed
 
 
 class SeatBot(pyspiel.Bot):  # type: ignore[misc]
-    """A seat of ours as a bot for one player. Its moves depend on the state and on its random stream alone."""
+    """A seat as a bot for one player. Its moves depend on the state and on its random stream alone."""
 
     def __init__(self, seat: Seat, player: int, seed: int) -> None:
         pyspiel.Bot.__init__(self)
@@ -31,51 +31,51 @@ class SeatBot(pyspiel.Bot):  # type: ignore[misc]
         self._stream = np.random.default_rng(seed)
 
     def player_id(self) -> int:
-        """Whom it sits for."""
+        """The player it moves for."""
         return self._player
 
     def restart(self) -> None:
-        """A new game begins: there is nothing to forget."""
+        """Begin a new game: there is no state to reset."""
 
     def restart_at(self, state: Any) -> None:
-        """A game goes on from any state."""
+        """Continue from any state: there is no state to reset."""
 
     def inform_action(self, state: Any, player_id: int, action: int) -> None:
-        """What others do is in the state that it is handed next."""
+        """Ignored: the next state contains the action."""
 
     def inform_actions(self, state: Any, actions: list[int]) -> None:
-        """The same where all move at once."""
+        """Ignored, for simultaneous moves: the next state contains them."""
 
     def provides_force_action(self) -> bool:
-        """It can go on after a move that it did not choose."""
+        """True: it can continue after a move that it did not choose."""
         return True
 
     def force_action(self, state: Any, action: int) -> None:
-        """Such a move is in the next state, too."""
+        """Ignored: the next state contains the action."""
 
     def provides_policy(self) -> bool:
-        """It says how likely it makes each move."""
+        """True: `get_policy` is available."""
         return True
 
     def get_policy(self, state: Any) -> list[tuple[int, float]]:
-        """Its legal actions with their probabilities."""
+        """The legal actions with their probabilities."""
         view = self._follower.view(state, self._player)
         seed = int(self._stream.integers(2**63))
         return _listed(self._seat.game.legal(view), self._seat.decide([view], [self._player], [seed])[0])
 
     def step_with_policy(self, state: Any) -> tuple[list[tuple[int, float]], int]:
-        """The same, and the action that is drawn."""
+        """The legal actions with their probabilities, and an action sampled from them."""
         policy = self.get_policy(state)
-        choice = drawn(np.array([probability for _, probability in policy]), self._stream.random())
+        choice = sample(np.array([probability for _, probability in policy]), self._stream.random())
         return policy, policy[choice][0]
 
     def step(self, state: Any) -> int:
-        """The action that is drawn."""
+        """An action sampled from the policy."""
         return self.step_with_policy(state)[1]
 
 
 class SeatPolicy(Policy):  # type: ignore[misc]
-    """A seat of ours as a policy for all players: at each view it decides once, with `view_seed`, and remembers."""
+    """A seat as a policy for all players: it decides once for each view, with `view_seed`, and keeps the result."""
 
     def __init__(self, seat: Seat, seed: int) -> None:
         game: Game = seat.game
@@ -85,7 +85,7 @@ class SeatPolicy(Policy):  # type: ignore[misc]
         self._known: dict[tuple[int, bytes], dict[int, float]] = {}
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
-        """The legal actions of a player, of the one to move if none is named, with their probabilities."""
+        """The legal actions of a player, by default the one to move, with their probabilities."""
         player = int(state.current_player()) if player_id is None else player_id
         view = self._follower.view(state, player)
         key = player, view.tobytes()

@@ -1,4 +1,4 @@
-"""One decision: a search by its name, from a state in words."""
+"""One decision: a search by name, from a state as text."""
 
 from __future__ import annotations
 
@@ -25,11 +25,30 @@ def decide(
     policy: Policy | Agent | None = None,
     seed: int = 0,
 ) -> Result:
-    """Search from a state: the root's actions with visits and Q, and the distribution to draw the move from.
+    """Search from a state.
 
-    The state is the text of a view or the moves that lead there, `read_state` says how; without one it is the first
-    decision. With a policy the search knows what follows from it, with an agent it asks its networks, else it knows
-    nothing.
+    Args:
+        game: The game.
+        state: The text of a view, or the moves that lead to it: see `qdts.play.state.read_state`. By default the first
+            decision.
+        search: The name of a search, with options in brackets: `qdts[c=0.2]`.
+        visits: The visits of the root.
+        policy: What the search knows: a policy, of which P, V and H follow; or an agent, whose networks evaluate. By
+            default it knows only the rules.
+        seed: The seed of the search.
+
+    Returns:
+        The root's actions with visits, Q and prior, and the distribution `move` to sample the move from.
+
+    Raises:
+        InputError: For a state that is no decision of the game, an unknown search or option, or wrong visits.
+
+    Example:
+        >>> import qdts
+        >>> game = qdts.load_game("kuhn_poker")
+        >>> result = qdts.decide(game, "deal J, deal Q, Bet", visits=50, policy=qdts.solve(game, "lp").policy)
+        >>> [game.action_name(action) for action in result.actions], int(result.visits.sum())
+        (['Pass', 'Bet'], 50)
     """
     options = read_search(game, search)
     view, player = read_state(game, state)

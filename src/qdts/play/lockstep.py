@@ -1,4 +1,4 @@
-"""Our games and OpenSpiel's in step: which of its games is the same as ours, and our view of one of its states."""
+"""Our games and OpenSpiel's side by side: the game of OpenSpiel that equals ours, and our view of one of its states."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from qdts.games.openspiel import find_openspiel
 from qdts.kernels import Ints
 
 COMPARED = 5
-"""Random games that are played in both before they are held to be the same."""
+"""Random games that are played in both before they count as the same game."""
 TOLERANCE = 1e-9
 
 
 @lru_cache(maxsize=8)
 def twin(game: Game) -> Any:
-    """OpenSpiel's game of the same name, in turns; an InputError if there is none, or if it has other rules."""
+    """OpenSpiel's game of the same name, with moves in turn; an InputError if there is none, or if its rules differ."""
     theirs = find_openspiel(game.spec)
     if theirs.num_players() != game.players:
         raise InputError(f"{theirs} has {theirs.num_players()} players in OpenSpiel, expected {game.players}")
@@ -32,7 +32,7 @@ def twin(game: Game) -> Any:
 
 
 def _compare(game: Game, theirs: Any, stream: random.Random) -> None:
-    """Play a random game in both."""
+    """Play a random game in both; an InputError if they differ."""
     world, state = game.initial(), theirs.new_initial_state()
     while _moves_agree(game, world, state) and game.mover(world) != TERMINAL:
         action = stream.choice(choices(game, world))
@@ -53,12 +53,12 @@ def _moves_agree(game: Game, world: Ints, state: Any) -> bool:
 
 
 def choices(game: Game, world: Ints) -> list[int]:
-    """What the mover, or chance, may do."""
+    """The legal actions of the player to move, or the outcomes of chance."""
     return [o for o, _ in game.chance(world)] if game.mover(world) == CHANCE else game.legal(world)
 
 
 class Follower:
-    """Our view of OpenSpiel's states. What a state has in common with the one before is not walked again."""
+    """Our view of OpenSpiel's states. The moves that a state shares with the one before are not replayed."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -66,9 +66,9 @@ class Follower:
         self._worlds = [game.initial()]
 
     def view(self, state: Any, player: int) -> Ints:
-        """What a player sees of a state at his turn.
+        """The view of a player at a state where they are to move.
 
-        Where all move at once, those before him have moved in our game; he can't see what they did.
+        Where all move at once, the players before them have moved in our game, which their view does not show.
         """
         game, world = self.game, self._follow(state.history())
         if state.is_simultaneous_node():
@@ -77,7 +77,7 @@ class Follower:
         if game.mover(world) != player or game.legal(world) != state.legal_actions(player):
             raise InputError(
                 f"it is not player {player}'s turn in {game.spec} after the moves {state.history()} of OpenSpiel's "
-                "state, expected a state of the same game at his turn"
+                "state, expected a state of the same game where that player is to move"
             )
         return game.view(world, player)
 

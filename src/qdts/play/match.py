@@ -1,9 +1,9 @@
 """Matches: A against B, from every seat, with the same deals.
 
-Games come in groups, one game for each seat that A can sit in; B sits in all others. The games of a group share their
-chance stream: the k-th chance event of each uses the same random number, so that nobody wins by luck of the deal
-alone. What a seat draws comes from a stream of the game's own. So a game depends on the match's seed and its number,
-and not on which games run beside it.
+Games come in groups, one game for each seat of A; B has all other seats. The games of a group share their chance
+stream: the k-th chance event of each uses the same random number, so that no side wins by the luck of the deal alone.
+The seeds of searches and the moves come from a stream of each game. So a game depends on the match's seed and on its
+own number, and not on the games beside it.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ from qdts.play.openspiel_seats import BotSeat, Sitting
 from qdts.play.seats import Seat
 
 SIDE_BY_SIDE = 128
-"""About as many games advance together, so that a seat gets its decisions in batches of up to this size."""
+"""About how many games advance together: the largest batch of decisions that a seat gets."""
 CONFIDENCE = 0.95
 
 Report = Callable[[int, int], None]
-"""Called now and then with the games finished and the games wanted."""
+"""Called after each round with the numbers of finished games and of all games."""
 
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """What a match gave."""
+    """The result of a match."""
 
     returns: Reals
-    """float64[G, P]: A's return in game p of group g, where he sat in seat p"""
+    """float64[G, P]: A's return in game p of group g, where A has seat p"""
     interrupted: bool = False
+    """Whether Ctrl-C ended it early."""
 
     @property
     def games(self) -> int:
-        """Games that count: those of finished groups."""
+        """The number of games in finished groups."""
         return int(self.returns.size)
 
     @property
@@ -49,7 +50,7 @@ class Match:
 
     @property
     def ci95(self) -> tuple[float, float] | None:
-        """The 95 % interval of the mean by Student's distribution over groups, or None with fewer than two groups."""
+        """The 95 % interval of the mean, by Student's distribution over groups; None with fewer than two groups."""
         from scipy.stats import t
 
         groups = self.returns.mean(1)
@@ -61,7 +62,7 @@ class Match:
 
 @dataclass(eq=False)
 class Play:
-    """One game under way."""
+    """One game in progress."""
 
     world: Ints
     a_sits: int
@@ -69,14 +70,14 @@ class Play:
     deals: np.random.Generator
     """The group's chance stream, from its start."""
     own: np.random.Generator
-    """The game's own stream: seeds of searches, and moves."""
+    """The stream of this game: seeds of searches, and moves."""
     moves: list[int] = field(default_factory=list)
-    """What players and chance have done since the start."""
+    """All actions and outcomes since the start."""
     bots: dict[int, Sitting] = field(default_factory=dict)
     """The bots of OpenSpiel that have moved, by player."""
 
     def step(self, game: Game, action: int) -> None:
-        """Move on by an action or an outcome."""
+        """Apply an action or an outcome."""
         self.world = game.step(self.world, action)
         self.moves.append(action)
 
@@ -84,7 +85,34 @@ class Play:
 def play_match(
     game: Game, a: Seat | BotSeat, b: Seat | BotSeat, games: int, *, seed: int = 0, report: Report | None = None
 ) -> Match:
-    """Play at least so many games, in whole groups. On Ctrl-C what is finished is kept; searches end at once."""
+    """Play A against B, from every seat with the same deals.
+
+    Ctrl-C ends searches at once, and the finished groups are kept.
+
+    Args:
+        game: The game.
+        a: The seat whose returns count.
+        b: The seat of all other players.
+        games: The number of games, rounded up to whole groups of one game for each player.
+        seed: The seed of deals, searches and moves.
+        report: Called after each round with the numbers of finished games and of all games.
+
+    Returns:
+        A's returns, with their mean and its 95 % interval.
+
+    Raises:
+        InputError: For a number of games below 1, a negative seed, or a seat of another game.
+        KeyboardInterrupt: If Ctrl-C comes before a group is finished.
+
+    Example:
+        >>> import qdts
+        >>> game = qdts.load_game("kuhn_poker")
+        >>> equilibrium = qdts.solve(game, "lp").policy
+        >>> a, b = qdts.PolicySeat(equilibrium), qdts.read_seat(game, "random")
+        >>> match = qdts.play_match(game, a, b, games=1000)
+        >>> match.games, match.mean > 0
+        (1000, True)
+    """
     if games < 1:
         raise InputError(f"games={games} is not possible for a match, expected at least 1")
     if seed < 0:
@@ -121,7 +149,7 @@ def begin(game: Game, seed: int, group: int, a_sits: int) -> Play:
 
 
 def rounds(game: Game, a: Seat | BotSeat, b: Seat | BotSeat, plays: Sequence[Play]) -> Iterator[None]:
-    """Advance all games in lock-step until they are over: in each round chance moves, then whoever's turn it is."""
+    """Advance all games together until they are over: in each round chance moves, then the player to move."""
     while True:
         for play in plays:
             deal(game, play)
@@ -136,23 +164,23 @@ def rounds(game: Game, a: Seat | BotSeat, b: Seat | BotSeat, plays: Sequence[Pla
 
 def _finished(game: Game, plays: Sequence[Play]) -> list[list[float]]:
     """A's returns in the groups of which all games are over."""
-    found = []
+    returns = []
     for first in range(0, len(plays), game.players):
         group = plays[first : first + game.players]
         if all(game.mover(play.world) == TERMINAL for play in group):
-            found.append([float(game.returns(play.world)[play.a_sits]) for play in group])
-    return found
+            returns.append([float(game.returns(play.world)[play.a_sits]) for play in group])
+    return returns
 
 
 def deal(game: Game, play: Play) -> None:
     """Let chance move until it is a player's turn or the game is over."""
     while game.mover(play.world) == CHANCE:
         outcomes, probabilities = zip(*game.chance(play.world), strict=True)
-        play.step(game, outcomes[drawn(np.array(probabilities), play.deals.random())])
+        play.step(game, outcomes[sample(np.array(probabilities), play.deals.random())])
 
 
 def move(game: Game, seat: Seat | BotSeat, plays: Sequence[Play]) -> None:
-    """Have a seat decide in all games where it is its turn."""
+    """Let a seat move in all games where it is to move."""
     if not plays:
         return
     players = [game.mover(play.world) for play in plays]
@@ -162,18 +190,18 @@ def move(game: Game, seat: Seat | BotSeat, plays: Sequence[Play]) -> None:
 
 
 def _by_views(game: Game, seat: Seat, plays: Sequence[Play], players: Sequence[int]) -> list[int]:
-    """What a seat does that is shown the view of the player it sits for, and nothing else."""
+    """The actions of a seat that sees only the view of the player to move."""
     views = [game.view(play.world, player) for play, player in zip(plays, players, strict=True)]
     seeds = [int(play.own.integers(2**63)) for play in plays]
     distributions = apart(lambda: seat.decide(views, players, seeds))
     return [
-        game.legal(play.world)[drawn(distribution, play.own.random())]
+        game.legal(play.world)[sample(distribution, play.own.random())]
         for play, distribution in zip(plays, distributions, strict=True)
     ]
 
 
 def _by_bots(seat: BotSeat, plays: Sequence[Play], players: Sequence[int]) -> list[int]:
-    """What bots do that are shown all moves so far; each has its place in one game."""
+    """The actions of bots that see all moves so far; each plays in one game."""
     for play, player in zip(plays, players, strict=True):
         if player not in play.bots:
             play.bots[player] = seat.sit(player, int(play.own.integers(2**63)))
@@ -188,8 +216,8 @@ def _by_bots(seat: BotSeat, plays: Sequence[Play], players: Sequence[int]) -> li
     return apart(choose)
 
 
-def drawn(distribution: Reals, u: float) -> int:
-    """The entry that a number from [0, 1) stands for; never one without probability."""
+def sample(distribution: Reals, u: float) -> int:
+    """The index of a distribution at the quantile `u` from [0, 1); never one with probability 0."""
     ends = np.cumsum(distribution)
     last = int(np.flatnonzero(distribution)[-1])
     return min(int(np.searchsorted(ends, u * ends[-1], side="right")), last)

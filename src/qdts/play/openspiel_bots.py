@@ -1,7 +1,7 @@
 """OpenSpiel's bots by name, and whether one can play a game.
 
-A bot is written `NAME(parameter=value,...)`. A bot that does not fit a game may raise an error or end the process, so
-it first plays a few games in a process of its own: this file, run as a program. It imports nothing that takes long.
+A bot is written `NAME(parameter=value,...)`. A bot that does not suit a game may raise an error or end the process, so
+it first plays a few games in a process of its own: this file, run as a program. It imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ TRIAL_GAMES = 3
 TRIAL_SECONDS = 20.0
 """A bot that takes longer for its trial is refused."""
 TRIAL_MOST = {"simulations": 2, "rollouts": 1, "iterations": 1}
-"""In a trial these parameters are at most so large."""
+"""The largest values of these parameters in a trial."""
 MEMORY_MB = 1000
-"""What the tree of `mcts` may take."""
+"""Memory of the tree of `mcts`."""
 
 Maker = Callable[[int, int], Any]
 """From a player and a seed to a `pyspiel.Bot`."""
@@ -30,7 +30,7 @@ Maker = Callable[[int, int], Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """A bot that is made here, and not by OpenSpiel's own registry."""
+    """A bot that is made here, and not by OpenSpiel's registry."""
 
     defaults: Mapping[str, int | float | bool]
     """Every parameter with its default; a value must be of the same type, and no number may be negative."""
@@ -67,15 +67,15 @@ def _cfr_plus(theirs: Any, iterations: int) -> Maker:
 
 
 def _averaged(theirs: Any, solver: Any, iterations: int) -> Maker:
-    """Whoever plays a solver's average policy."""
+    """Makes bots that play a solver's average policy."""
     for _ in range(iterations):
         solver.evaluate_and_update_policy()
-    # the average policy looks into its solver, which must live as long as the bots do
+    # the average policy refers to its solver, which must live as long as the bots
     return _sampled(theirs, solver.average_policy(), solver)
 
 
 def _sampled(theirs: Any, policy: Any, *_kept: Any) -> Maker:
-    """Whoever draws from a policy."""
+    """Makes bots that sample from a policy."""
 
     def make(player: int, seed: int, _kept: Any = _kept) -> Any:
         return _pyspiel().make_policy_bot(theirs, player, seed, policy)
@@ -93,18 +93,18 @@ KINDS: Mapping[str, Kind] = {
 }
 """The bots that are made here, by name."""
 TREE_WALKERS = ("cfr", "cfr+")
-"""Those that walk the whole game."""
+"""Bots that enumerate the whole game."""
 
 
 def bot_names() -> list[str]:
-    """All bots that have a name."""
+    """The names of all bots."""
     return sorted({*KINDS, *_pyspiel().registered_bots()})
 
 
 def read_parameters(name: str, given: Mapping[str, str]) -> dict[str, Any]:
     """The parameters of a bot, from text; an InputError names the choices.
 
-    Those of a bot in OpenSpiel's registry are passed on as they stand there, numbers and true or false as such.
+    Those of a bot in OpenSpiel's registry are passed on without a check, as numbers, true or false, or text.
     """
     if name not in KINDS:
         if name not in bot_names():
@@ -130,7 +130,7 @@ def _read(name: str, key: str, text: str, default: int | float | bool) -> int | 
 
 
 def _guessed(text: str) -> Any:
-    """A number, true or false, or the text itself."""
+    """The number, true or false that a text stands for, or the text itself."""
     try:
         value = json.loads(text)
     except ValueError:
@@ -139,14 +139,14 @@ def _guessed(text: str) -> Any:
 
 
 def make_bots(theirs: Any, name: str, parameters: Mapping[str, Any]) -> Maker:
-    """What makes the bots of a name for a game of OpenSpiel."""
+    """The function that makes the bots of a name, for a game of OpenSpiel."""
     if name in KINDS:
         return KINDS[name].maker(theirs, **parameters)
     return lambda player, seed: _pyspiel().load_bot(name, theirs, player, {"seed": seed, **parameters})
 
 
 def verify_plays(spec: str, theirs: Any, name: str, parameters: Mapping[str, Any]) -> None:
-    """Raise an InputError unless a bot plays some games to the end; `spec` is what we call the game."""
+    """Raise an InputError unless a bot plays some games to the end; `spec` is our name of the game."""
     lighter = {key: min(value, TRIAL_MOST.get(key, value)) for key, value in parameters.items()}
     command = [sys.executable, "-P", str(Path(__file__)), str(theirs), name, json.dumps(lighter)]
     try:
@@ -167,7 +167,7 @@ def _pyspiel() -> Any:
 
 
 def _trial(spec: str, name: str, parameters: str) -> int:
-    """Play some games with the bot in all seats; the exit code, after a word on what was wrong."""
+    """Play some games with the bot in all seats; the exit code, after printing what was wrong."""
     try:
         theirs = _pyspiel().load_game(spec)
         make = make_bots(theirs, name, json.loads(parameters))

@@ -1,7 +1,7 @@
-"""A bot of OpenSpiel at our table: it plays in a state of its own that follows the game move by move.
+"""A bot of OpenSpiel as a seat: it plays in a state of its own that follows the game move by move.
 
-OpenSpiel hands a bot the whole state, hidden cards included, and leaves it to the bot to be fair; so do we. A seat is
-written `openspiel:NAME(parameter=value,...)`, see `qdts.play.openspiel_bots`.
+OpenSpiel gives a bot the whole state, hidden cards included, and relies on the bot to play fair; so do we. A seat is
+written `openspiel:NAME(parameter=value,...)`: see `qdts.play.openspiel_bots`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,28 @@ from qdts.play.openspiel_bots import TREE_WALKERS, Maker, make_bots, read_parame
 from qdts.solving.tree.enumeration import TooLargeError, enumerate_game
 
 SEEDS = 2**31
-"""OpenSpiel's seeds are below."""
+"""OpenSpiel's seeds are below this."""
 COUNTERPARTS = {"mcts": "ismcts", "ismcts": "mcts"}
 
 
 class BotSeat:
-    """Whatever makes a `pyspiel.Bot` of a player and a seed; every player of every game gets a bot of his own."""
+    """Bots of OpenSpiel as a seat of `qdts.play_match`: each player of each game has a bot of their own.
+
+    Args:
+        game: The game.
+        make: Makes a `pyspiel.Bot` of a player and a seed.
+        name: The name of the bots in errors.
+
+    Raises:
+        InputError: If OpenSpiel does not have the game.
+
+    Example:
+        >>> import pyspiel, qdts, qdts.openspiel
+        >>> game = qdts.load_game("kuhn_poker")
+        >>> seat = qdts.openspiel.BotSeat(game, lambda player, seed: pyspiel.make_uniform_random_bot(player, seed))
+        >>> qdts.play_match(game, seat, qdts.read_seat(game, "random"), games=10).games
+        10
+    """
 
     def __init__(self, game: Game, make: Maker, name: str = "bot") -> None:
         self.game = game
@@ -32,7 +48,7 @@ class BotSeat:
         self._theirs = twin(game)
 
     def sit(self, player: int, seed: int) -> Sitting:
-        """Begin a game."""
+        """A new bot at the start of a game."""
         return Sitting(self.name, self._theirs.new_initial_state(), self._make(player, seed % SEEDS), player)
 
 
@@ -47,7 +63,7 @@ class Sitting:
     def choose(self, moves: Sequence[int]) -> int:
         """The bot's action after all moves since the start, those of chance and its own included.
 
-        It is informed of what other players did since it was last asked, each time with the state before.
+        The bot is informed of the other players' moves since its last one, each with the state before it.
         """
         try:
             return self._choose(moves)

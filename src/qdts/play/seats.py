@@ -1,14 +1,14 @@
-"""What sits at a table: it gets views of its own seat, many at a time, and says how it moves. It never gets a world.
+"""Seats: whoever moves for a player. A seat gets views, many at a time, and returns distributions over actions.
 
-As text, a seat is
+A seat never gets a world. As text it is
 
-    random                  every legal action equally likely
+    random                  uniform play
     FILE.npz                a policy file
-    RUN                     what a run has learned, by P of its networks: the run's folder, or a checkpoint's file
-    NAME:VISITS             a search with nothing known: `uct:1000`, `qdts[c=0.2]:200`
-    NAME:VISITS@FILE        a search that knows what follows from a policy file: `qdts:200@leduc.npz`
-    NAME:VISITS@RUN         a search that asks the networks of a run: `qdts:200@runs/leduc_poker-0`
-    NAME:VISITS@playouts    a search that takes the return of a random game for V: `puct:500@playouts`
+    RUN                     P of the networks of a run: the run's folder, or a checkpoint's file
+    NAME:VISITS             a search that knows only the rules: `uct:1000`, `qdts[c=0.2]:200`
+    NAME:VISITS@FILE        a search that knows a policy file: `qdts:200@leduc.npz`
+    NAME:VISITS@RUN         a search with the networks of a run as evaluator: `qdts:200@runs/leduc_poker-0`
+    NAME:VISITS@playouts    a search whose V is the return of a random game: `puct:500@playouts`
     openspiel:BOT           a bot of OpenSpiel, which does get the whole state: see `qdts.play.openspiel_seats`
 """
 
@@ -43,51 +43,57 @@ if TYPE_CHECKING:
     from qdts.play.agent import Agent
 
 PLAYOUTS: Literal["playouts"] = "playouts"
-"""Stands where a policy file can, for random games."""
+"""In the place of a policy file: random playouts."""
 FORMS = f"random, FILE.npz, RUN, NAME:VISITS, NAME:VISITS@FILE, NAME:VISITS@RUN, NAME:VISITS@{PLAYOUTS} or {PREFIX}BOT"
 SEARCH = re.compile(r"(?P<search>[^:@\[\]]*(\[[^\]]*\])?):(?P<visits>[^@]*)(@(?P<known>.+))?")
 
 
 class Seat(Protocol):
-    """Whoever can move."""
+    """What moves for a player: a method `decide`, and the game."""
 
     @property
     def game(self) -> Game:
-        """What he plays."""
+        """The game that it plays."""
 
     def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
-        """At each view of a player at his turn, the probability of each legal action, ascending.
+        """The policy at some views.
 
-        What is random depends on the seed beside the view, and on nothing else.
+        Args:
+            views: Views of players who are to move.
+            players: Whose view each is.
+            seeds: A seed for each view, on which alone anything random depends.
+
+        Returns:
+            For each view the probability of each legal action, ascending.
         """
 
 
 class Random:
-    """Every legal action equally likely."""
+    """Uniform play."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
 
     def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
-        """Evenly."""
+        """The uniform distribution over the legal actions of each view."""
         counts = [len(self.game.legal(view)) for view in views]
         return [np.full(count, 1.0 / count) for count in counts]
 
 
 class PolicySeat:
-    """What a policy says."""
+    """A policy as a seat."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.game = policy.game
 
     def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
-        """As the policy says."""
+        """The distributions of the policy."""
         return [np.array(list(self.policy(view).values())) for view in views]
 
 
 class SearchSeat:
-    """A search from every view, all side by side."""
+    """A search from each view, all side by side."""
 
     def __init__(
         self, game: Game, options: Options, visits: int, evaluator: Evaluator | None = None, *, threads: int = 1
@@ -102,13 +108,13 @@ class SearchSeat:
         """The distributions that the searches decide on."""
         flag = stop_flag()
 
-        def look(_made: int) -> None:
+        def check_flag(_done: int) -> None:
             if flag[0]:
                 raise KeyboardInterrupt
 
         results = run_searches(
             self.game, views, players, self.options, self.visits,
-            evaluator=self.evaluator, seeds=seeds, threads=self.threads, report=look,
+            evaluator=self.evaluator, seeds=seeds, threads=self.threads, report=check_flag,
         )  # fmt: skip
         return [result.move for result in results]
 
@@ -122,9 +128,22 @@ def evaluator_for(
     child_noise: float = 0.0,
     belief_noise: float = 0.0,
 ) -> Evaluator:
-    """Whom a search asks: a table of a policy, an agent's networks, `Playouts`, or else `Uniform`.
+    """The evaluator of a search, given what it knows.
 
-    Noise is that of `Table`. The bandit's playouts follow the policy instead, for which an agent's becomes a table.
+    Args:
+        game: The game.
+        options: The options of the search.
+        known: A policy, whose table evaluates; an agent, whose networks evaluate; `playouts`, for random games; or
+            None, for `Uniform`. The bandit samples its playouts from the policy, or from P of the agent.
+        value_noise: The noise of `Table` in V.
+        child_noise: The noise of `Table` in V_c.
+        belief_noise: The noise of `Table` in H.
+
+    Returns:
+        The evaluator.
+
+    Raises:
+        InputError: For noise without a policy table.
     """
     noisy = value_noise or child_noise or belief_noise
     forest = options.machine == "forest"
@@ -132,8 +151,8 @@ def evaluator_for(
         return Table(known, value_noise=value_noise, child_noise=child_noise, belief_noise=belief_noise)
     if noisy:
         raise InputError(
-            "noise is an error in what follows from a policy, expected a policy file beside it and none with uct, "
-            "ismcts or mt-ismcts, which only play games out by it"
+            "noise is an error in V, V_c and H of a policy, expected a policy file beside it, and no noise with uct, "
+            "ismcts or mt-ismcts, which only sample playouts from the policy"
         )
     if known is None:
         return Uniform(game)
@@ -145,14 +164,14 @@ def evaluator_for(
 
 
 def read_known(game: Game, text: str | Path | None) -> Policy | Agent | Literal["playouts"] | None:
-    """What a search is told to know: a policy file, a run, `playouts`, or nothing."""
+    """What a search knows: the contents of a policy file, a run's agent, `playouts`, or None."""
     if text is None or str(text) == PLAYOUTS:
         return None if text is None else PLAYOUTS
     return read_policy(text, game)
 
 
 def read_policy(text: str | Path, game: Game | None = None) -> Policy | Agent:
-    """What a policy file holds or a run has learned. With a game given, it must be for that game."""
+    """The policy of a file, or the agent of a run; an InputError unless it is for the game, where one is given."""
     if is_learned(text):
         from qdts.play.agent import load_agent
 
@@ -163,7 +182,7 @@ def read_policy(text: str | Path, game: Game | None = None) -> Policy | Agent:
 
 
 def read_game(text: str) -> tuple[Game, Agent | None]:
-    """A game by its name, or by a run that has learned it, with what it has learned."""
+    """A game by its name; or by a run that has learned it, with the run's agent."""
     name = text.strip()
     if is_learned(name) and name not in family_names():
         from qdts.play.agent import load_agent
@@ -174,12 +193,12 @@ def read_game(text: str) -> tuple[Game, Agent | None]:
 
 
 def is_learned(text: str | Path) -> bool:
-    """Whether a text stands for what a run has learned: the path of a folder, or of a checkpoint's file."""
+    """Whether a text is the path of a run: of a folder, or of a checkpoint's file."""
     return Path(text).suffix == SUFFIX or is_folder(text)
 
 
 def is_folder(text: str | Path) -> bool:
-    """Whether there is a folder with this path; a text may also be too long for one, as a game's can be."""
+    """Whether there is a folder with this path; a text that can't be a path is none."""
     try:
         return bool(str(text)) and Path(text).is_dir()
     except (OSError, ValueError):
@@ -187,7 +206,7 @@ def is_folder(text: str | Path) -> bool:
 
 
 def read_visits(text: str) -> int:
-    """A number of visits."""
+    """The number of visits that a text stands for."""
     digits = text.strip()
     if not digits.isascii() or not digits.isdigit() or len(digits) > len(str(MOST_VISITS)):
         raise InputError(
@@ -199,15 +218,35 @@ def read_visits(text: str) -> int:
 
 
 def read_seat(game: Game, text: str, *, threads: int = 1) -> Seat | BotSeat:
-    """The seat that a text stands for; raises an InputError that names the choices."""
+    """The seat that a text stands for.
+
+    Args:
+        game: The game.
+        text: `random`, `FILE.npz`, `RUN`, `NAME:VISITS`, `NAME:VISITS@FILE`, `NAME:VISITS@RUN`,
+            `NAME:VISITS@playouts` or `openspiel:BOT`: see `qdts.play.seats`.
+        threads: Threads to search with.
+
+    Returns:
+        The seat, for `play_match`.
+
+    Raises:
+        InputError: For a text that is no seat, and for a policy or a run of another game; it names the choices.
+
+    Example:
+        >>> import qdts
+        >>> game = qdts.load_game("kuhn_poker")
+        >>> seat = qdts.read_seat(game, "qdts[c=0.2]:50")
+        >>> seat.visits
+        50
+    """
     text = text.strip()
     if text == "random":
         return Random(game)
     if text.startswith(PREFIX):
         return read_bot_seat(game, text)
     if is_folder(text) or (text.endswith((".npz", SUFFIX)) and "@" not in text):
-        meant = read_policy(text, game)
-        return PolicySeat(meant) if isinstance(meant, Policy) else meant
+        given = read_policy(text, game)
+        return PolicySeat(given) if isinstance(given, Policy) else given
     parts = SEARCH.fullmatch(text)
     if parts is None:
         known = ":" not in text and text.partition("[")[0] in SEARCHES

@@ -1,4 +1,4 @@
-"""A state as text: what a player sees, or the moves that lead to his turn."""
+"""A state as text: a player's view, or the moves that lead to it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from qdts.search.roots import verify_view
 
 
 def read_state(game: Game, text: str | None = None) -> tuple[Ints, int]:
-    """The view that a text stands for, and the player who has it, at whose turn it must be.
+    """The view that a text stands for, and the player to move there, whose view it is.
 
     A view is written as the layout writes it: `turn=2 bettor=0 cards=J? bets=---`. Moves are the names or numbers of
-    actions and outcomes from the start, with commas or spaces between them. Without a text: the first decision,
-    chance having done the first thing that it could each time.
+    actions and outcomes from the start, separated by commas or spaces. Without a text: the first decision, after the
+    first outcome of each chance event.
     """
     if text is None:
         return _to_move(game, first_decision(game))
@@ -28,7 +28,7 @@ def read_state(game: Game, text: str | None = None) -> tuple[Ints, int]:
 
 
 def first_decision(game: Game) -> Ints:
-    """The world at the first decision, chance having done the first thing that it could each time."""
+    """The world at the first decision, after the first outcome of each chance event."""
     world = game.initial()
     while game.mover(world) == CHANCE:
         world = game.step(world, game.chance(world)[0][0])
@@ -36,7 +36,7 @@ def first_decision(game: Game) -> Ints:
 
 
 def _to_move(game: Game, world: Ints) -> tuple[Ints, int]:
-    """What the player who moves at a world sees."""
+    """The view of the player to move at a world, and the player."""
     mover = game.mover(world)
     if mover < 0:
         raise _nobodys_turn(game, world, mover)
@@ -44,7 +44,7 @@ def _to_move(game: Game, world: Ints) -> tuple[Ints, int]:
 
 
 def turn(game: Game, view: Ints) -> int:
-    """The player whose turn a view shows; raises an InputError if it is nobody's."""
+    """The player to move at a view; raises an InputError if there is none."""
     mover = game.mover(view)
     if mover < 0:
         raise _nobodys_turn(game, view, mover)
@@ -55,7 +55,9 @@ def turn(game: Game, view: Ints) -> int:
 
 def _nobodys_turn(game: Game, vector: Ints, mover: int) -> InputError:
     whose = {CHANCE: "chance moves", TERMINAL: "the game is over"}.get(mover, "somebody else moves")
-    return InputError(f"{game.spec}: {whose} at {game.layout.write(vector)}, expected the turn of the player who looks")
+    return InputError(
+        f"{game.spec}: {whose} at {game.layout.write(vector)}, expected a turn of the player whose view it is"
+    )
 
 
 def _after(game: Game, text: str) -> Ints:

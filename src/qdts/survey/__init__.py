@@ -1,4 +1,4 @@
-"""The survey: every search measured beside every other, and the page and the pictures that show it.
+"""The survey: every search measured beside the others (plan, measure, rows), and the page and pictures that show it.
 
-A front end: no kernel may import from here.
+A front end: imports from `search`, `solving` and below, and no kernel may import from here.
 """

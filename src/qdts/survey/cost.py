@@ -1,4 +1,4 @@
-"""What a search costs, as it goes on."""
+"""The cost of a search by its number of visits."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from qdts.search.options.options import Options
 
 
 class Cost(NamedTuple):
-    """What one search has cost from its beginning."""
+    """The cost of one search since its beginning."""
 
     visits: int
     touched: int
-    """Nodes that visits came to, those of simulated players included."""
+    """Nodes that visits passed, those of simulated players included."""
     evaluations: int
     nodes: int
     deepest: int
-    """How many spawned trees were inside each other."""
+    """The depth of spawned trees inside each other."""
     bytes: int
-    """Memory of its nodes and edges."""
+    """The memory of its nodes and edges."""
     seconds: float
     """CPU time."""
 
@@ -34,10 +34,10 @@ class Cost(NamedTuple):
 def costs(
     game: Game, view: Ints, player: int, options: Options, evaluator: Evaluator, visits: Sequence[int], seed: int = 0
 ) -> list[Cost]:
-    """The cost of one search after each of these numbers of visits, which rise."""
+    """The cost of one search after each number of visits; these ascend."""
     began = time.process_time()
     searcher = Searcher(game, [view], [player], options, evaluator, seeds=[seed])
-    found, done, seconds = [], 0, time.process_time() - began
+    spent, done, seconds = [], 0, time.process_time() - began
     for wanted in visits:
         began = time.process_time()
         searcher.run(wanted - done)
@@ -45,5 +45,5 @@ def costs(
         done = wanted
         r = searcher.forest.registers[0]
         touched, evaluations, nodes, deepest = (int(r[i]) for i in (TOUCHED, EVALUATIONS, NODES, DEEPEST))
-        found.append(Cost(done, touched, evaluations, nodes, deepest, bytes_used(searcher.forest), seconds))
-    return found
+        spent.append(Cost(done, touched, evaluations, nodes, deepest, bytes_used(searcher.forest), seconds))
+    return spent

@@ -1,6 +1,6 @@
-"""The page of a survey: text by hand, and blocks that are filled from rows.
+"""The page of a survey: written by hand, with blocks that are filled from rows.
 
-A block stands between two comments, each on a line of its own; what lies between them is replaced:
+A block is the text between two comments, each on a line of its own:
 
     <!-- survey: nashconv kuhn_poker -->
     <!-- end -->
@@ -21,21 +21,21 @@ from pathlib import Path
 from statistics import fmean
 
 from qdts.errors import InputError, unknown
+from qdts.survey.plan import NO_POLICY, NOISES, POLICIES, SEARCHES
 from qdts.survey.rows import Key, Row
-from qdts.survey.survey import NO_POLICY, NOISES, POLICIES, SEARCHES
 
 BLOCK = re.compile(r"(?P<begin><!-- survey: (?P<name>.*?) -->\n).*?(?P<end><!-- end -->)", re.DOTALL)
 PICTURE = "picture"
 MISSING = "–"
 Q_VISITS = (16, 64, 256, 1024)
 Q_POLICIES = ("equilibrium", "middling")
-"""First where nobody has a reason to move away from what V follows from."""
+"""First the one from which no player has a reason to deviate."""
 
 Rows = Sequence[Row]
 
 
-def filled(text: str, page: Path, rows: Rows) -> str:
-    """A page with every block filled."""
+def fill_page(text: str, page: Path, rows: Rows) -> str:
+    """The text of a page with every block filled."""
     if not BLOCK.search(text):
         raise InputError(
             f"'{page}' has no place for figures, expected lines like <!-- survey: policies --> and <!-- end -->"
@@ -49,7 +49,9 @@ def filled(text: str, page: Path, rows: Rows) -> str:
         if not of:
             shown = "*not measured*\n"
         elif kind == PICTURE:
-            shown = f"![NashConv against visits, {game}]({picture_path(page, game).relative_to(page.parent)})\n"
+            shown = (
+                f"![NashConv against visits, {game}]({picture_path(page, game).relative_to(page.parent).as_posix()})\n"
+            )
         else:
             shown = BLOCKS[kind](of)
         return f"{match['begin']}\n{shown}\n{match['end']}"
@@ -65,12 +67,12 @@ def pictures_of(text: str, page: Path, rows: Rows) -> dict[str, Path]:
 
 
 def picture_path(page: Path, game: str) -> Path:
-    """Where a page's picture of a game lies: in a folder with the page's name."""
+    """The file of a page's picture of a game, in a folder with the page's name."""
     return page.with_suffix("") / (re.sub(r"\W+", "-", game).strip("-") + ".svg")
 
 
 def best_rows(rows: Iterable[Row]) -> list[Row]:
-    """Of rows that differ in nothing but their seeds, that with the most."""
+    """Of rows that differ only in their seeds, the one with the most seeds."""
     best: dict[Key, Row] = {}
     for row in rows:
         about = row.key._replace(seeds=())
@@ -80,18 +82,18 @@ def best_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def searches_in(rows: Iterable[Row]) -> list[str]:
-    """The searches that rows tell of: those of the default list in its order, then others as they come."""
+    """The searches in rows: those of the default list in its order, then others in order of appearance."""
     present = dict.fromkeys(row.key.search for row in rows)
     return [*(s for s in SEARCHES if s in present), *(s for s in present if s not in SEARCHES)]
 
 
 def visits_in(rows: Iterable[Row]) -> list[int]:
-    """The numbers of visits that rows tell of, ascending."""
+    """The numbers of visits in rows, ascending."""
     return sorted({row.key.visits for row in rows})
 
 
 def chosen(rows: Iterable[Row], **of: object) -> list[Row]:
-    """The rows whose keys say this."""
+    """The rows whose keys have these values."""
     return [row for row in rows if all(getattr(row.key, name) == value for name, value in of.items())]
 
 

@@ -1,4 +1,4 @@
-"""NashConv against visits as a picture: a panel for each policy and kind of models, a line for each search."""
+"""The picture of a survey: NashConv against visits, one plot for each policy and noise, one line for each search."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING
 from qdts.files import write_whole
 from qdts.plotting import plain
 from qdts.survey.page import best_rows, chosen, mean_over_draws, searches_in, visits_in
+from qdts.survey.plan import NO_POLICY, NOISES, POLICIES
 from qdts.survey.rows import Row
-from qdts.survey.survey import NO_POLICY, NOISES, POLICIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = ("#0b7285", "#e8590c", "#5f3dc4", "#2b8a3e", "#c2255c", "#1864ab", "#e67700", "#495057", "#862e9c", "#66a80f")
 STYLES = ("-", "--", "-.")
-"""They change from line to line, so that two that lie on each other are both seen."""
+"""They change from line to line, so that two lines on top of each other both show."""
 MANY = 10
-"""With more lines than this, only searches by name and the documents' form of the default are drawn."""
+"""With more lines than this, only searches without changed options and ALWAYS are drawn."""
 ALWAYS = "qdts[decision=lcb]"
 GREY, DOTS = "#868e96", (0, (1, 2))
 """The policy without a search."""
 LEAST = 1e-4
-"""What is nearer to zero is drawn here."""
+"""Smaller values are drawn here."""
 
 
 def save_picture(rows: Sequence[Row], game: str, path: Path) -> None:
-    """Draw what rows tell of a game, both axes logarithmic."""
+    """Draw the rows of a game, with both axes logarithmic."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
@@ -42,8 +42,8 @@ def save_picture(rows: Sequence[Row], game: str, path: Path) -> None:
     looks = dict(zip(searches, zip(cycle(COLOURS), cycle(STYLES)), strict=False))
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": game}):
         figure = Figure(figsize=(11, 6.4), layout="constrained")
-        panels = figure.subplots(len(NOISES), len(POLICIES), sharex=True, sharey="col", squeeze=False)
-        for across, noise in zip(panels, NOISES, strict=True):
+        grid = figure.subplots(len(NOISES), len(POLICIES), sharex=True, sharey="col", squeeze=False)
+        for across, noise in zip(grid, NOISES, strict=True):
             for axes, policy in zip(across, POLICIES, strict=True):
                 shown = chosen(of, policy=policy, noise=noise)
                 for search, (colour, style) in looks.items():
@@ -58,9 +58,9 @@ def save_picture(rows: Sequence[Row], game: str, path: Path) -> None:
                 axes.yaxis.set_major_formatter("{x:g}")
                 axes.set_title(f"{policy} policy, {noise} models", loc="left", fontsize=9)
                 plain(axes)
-        for axes in panels[-1]:
+        for axes in grid[-1]:
             axes.set_xlabel("visits")
-        for axes in panels[:, 0]:
+        for axes in grid[:, 0]:
             axes.set_ylabel("NashConv")
         figure.suptitle(game, x=0.01, ha="left", fontsize=11)
         handles = [Line2D([], [], color=c, ls=style, lw=1.4, label=search) for search, (c, style) in looks.items()]
@@ -71,6 +71,6 @@ def save_picture(rows: Sequence[Row], game: str, path: Path) -> None:
 
 def _line(axes: Axes, rows: Sequence[Row], colour: str, style: str) -> None:
     points = [(v, mean_over_draws(chosen(rows, visits=v), lambda row: row.nash_conv)) for v in visits_in(rows)]
-    drawn = [(v, max(y, LEAST)) for v, y in points if y is not None]
-    if drawn:
-        axes.plot(*zip(*drawn, strict=True), color=colour, ls=style, lw=1.4)
+    shown = [(v, max(y, LEAST)) for v, y in points if y is not None]
+    if shown:
+        axes.plot(*zip(*shown, strict=True), color=colour, ls=style, lw=1.4)

@@ -1,12 +1,11 @@
-"""The figures of a survey, a line of JSON each, in files that are only ever appended to.
+"""The rows of a survey, each a line of JSON, in files that are only ever appended to.
 
-What belongs together is written by one call. If that is cut short, the last line has no end: it is left out when the
-file is read, and goes when the file is next appended to. So a survey that was killed goes on where it stopped.
+The rows of a cell are written by one call. If it is cut short, the last line has no end: reading skips it, and the next
+call to append removes it. So a survey that was killed continues where it stopped.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -16,11 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from qdts.errors import InputError
+from qdts.files import lock
 
 
 @dataclass(frozen=True)
 class QError:
-    """How far Q of the root's visited children is from the truth, in units of S."""
+    """The error of Q of the root's visited children, in units of S."""
 
     bias: float
     """The mean error of the middle of Q."""
@@ -33,19 +33,19 @@ class QError:
 
 
 class Key(NamedTuple):
-    """What a row is about."""
+    """What a row was measured with."""
 
     game: str
     policy: str
-    """Which policy the search knows, by its name in the survey."""
+    """The policy that the search knows, by its name in the survey."""
     noise: str
-    """How wrong V, V_c and H are, by its name in the survey."""
+    """The errors of V, V_c and H, by their name in the survey."""
     draw: int
     """The seed of those errors."""
     search: str
     visits: int
     seeds: tuple[int, ...]
-    """Of the searches; with several, the policy that plays is the average of theirs."""
+    """Seeds of the searches; with several, the policy is the average of theirs."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ class Row:
 
     key: Key
     nash_conv: float
-    """Of the policy that the search plays."""
+    """NashConv of the policy that the search plays."""
     before: float | None
-    """Of the policy that the search knows."""
+    """NashConv of the policy that the search knows."""
     milliseconds: float
     """CPU time of one search, on average."""
     q: QError | None
-    """None where no policy says what Q should be."""
+    """None where no policy is known."""
 
 
 FIGURES = tuple(f.name for f in fields(Row) if f.name != "key")
@@ -78,7 +78,7 @@ def read_rows(files: Iterable[Path]) -> dict[Key, Row]:
 
 @contextmanager
 def appending(file: Path) -> Iterator[Callable[[Iterable[Row]], None]]:
-    """Something that writes rows behind those that a file has. Nobody else may append to it at the same time."""
+    """A function that appends rows to a file, which is locked meanwhile."""
     kept = len(_whole(file))
     try:
         out = file.open("ab")
@@ -91,10 +91,8 @@ def appending(file: Path) -> Iterator[Callable[[Iterable[Row]], None]]:
         os.fsync(out.fileno())
 
     with out:
-        try:
-            fcntl.flock(out, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise InputError(f"another survey appends to '{file}', expected a file for each part") from None
+        if not lock(out):
+            raise InputError(f"another survey appends to '{file}', expected a file for each part")
         out.truncate(kept)
         yield append
 

@@ -1,4 +1,4 @@
-"""What Q should be at the root of a search, and how far it is from that."""
+"""The true Q at the root of a search, and the error of a search's Q."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from qdts.survey.rows import QError
 
 
 class Truth(NamedTuple):
-    """What Q should be at the root of a search from any view of a game."""
+    """The true Q at the root of a search, for every view of a game."""
 
     q: Reals
     """float64[A]: Q^P of each action at its view, exactly."""
     weight: Reals
-    """float64[A]: how likely the others and chance lead to the view."""
+    """float64[A]: the probability that the other players and chance lead to the view."""
     scale: float
     """S"""
 
-    def error(self, found: Sequence[SearchedStrategy]) -> QError:
+    def error(self, searched: Sequence[SearchedStrategy]) -> QError:
         """The errors of searches with different seeds, over the actions that were visited.
 
-        An action counts as much as the others and chance make its view likely.
+        An action's weight is the probability that the other players and chance lead to its view.
         """
-        middle = np.array([(f.q_lo + f.q_hi) / 2 for f in found])
-        width = np.array([f.q_hi - f.q_lo for f in found]) / self.scale
-        visited = np.array([f.count > 0 for f in found])
+        middle = np.array([(f.q_lo + f.q_hi) / 2 for f in searched])
+        width = np.array([f.q_hi - f.q_lo for f in searched]) / self.scale
+        visited = np.array([f.count > 0 for f in searched])
         error = (middle - self.q) / self.scale
         weight = np.where(visited, self.weight, 0.0)
         seeds = visited.sum(0)
@@ -52,7 +52,7 @@ class Truth(NamedTuple):
 
 
 def truth_of(policy: Policy) -> Truth:
-    """By the table of a policy, which has no errors."""
+    """The true Q under a policy, by a policy table without errors."""
     game, tree = policy.game, game_tree(policy.game)
     sets, exact, state = tree.infosets, Table(policy), seeded(0)
     q = []

@@ -1,4 +1,4 @@
-"""What `qdts bench` runs: ours beside the peers, in one process on one machine.
+"""What `qdts bench` measures: qdts beside its peers, in one process on one machine.
 
 Imports from no other folder of `cli`.
 """

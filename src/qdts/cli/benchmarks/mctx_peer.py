@@ -81,12 +81,12 @@ def has_line(cells: Any) -> Any:
     def shifted(words: Any, by: int) -> Any:
         return jnp.stack([words[:, 0] >> by | words[:, 1] << 32 - by, words[:, 1] >> by], 1)
 
-    found = False
+    line = False
     for step in (1, HIGH - 1, HIGH, HIGH + 1):
         pairs = cells & shifted(cells, step)
         fours = pairs & shifted(pairs, 2 * step)
-        found = found | ((fours[:, 0] | fours[:, 1]) != 0)
-    return found
+        line = line | ((fours[:, 0] | fours[:, 1]) != 0)
+    return line
 
 
 def step(board: Board, action: Any) -> tuple[Board, Any]:
@@ -142,22 +142,22 @@ def make_search(
     def recurrent(layers: Any, _key: Any, action: Any, board: Board) -> tuple[Any, Board]:
         after, reward = step(board, action)
         logits, value = evaluate(layers, after)
-        told = mctx.RecurrentFnOutput(
+        output = mctx.RecurrentFnOutput(
             reward=reward,
             discount=jnp.where(after.over, 0.0, -1.0).astype(jnp.float32),
             prior_logits=logits,
             value=jnp.where(after.over, 0.0, value),
         )
-        return told, after
+        return output, after
 
     def search(layers: Any, key: Any, board: Board) -> Any:
         logits, value = evaluate(layers, board)
         root = mctx.RootFnOutput(prior_logits=logits, value=value, embedding=board)
-        found = getattr(mctx, POLICIES[policy])(
+        output = getattr(mctx, POLICIES[policy])(
             params=layers, rng_key=key, root=root, recurrent_fn=recurrent, num_simulations=simulations,
             invalid_actions=full(board),
         )  # fmt: skip
-        return found.action_weights
+        return output.action_weights
 
     compiled = jax.jit(search)
     start, parameters = boards(game, worlds), [(jnp.asarray(w), jnp.asarray(b)) for w, b in layers]

@@ -7,11 +7,11 @@ from the same position, the first at which a player moves after the likeliest (o
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from qdts.cli.benchmarks.contestants import OpenSpiel, Ours, is_installed
-from qdts.cli.benchmarks.solving import Job, Row, make_row, race, seconds_of
+from qdts.cli.benchmarks.peers import OpenSpiel, Ours, is_installed
+from qdts.cli.benchmarks.rows import Job, Row, Rows, make_row, seconds_of, take_turns
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE
@@ -24,7 +24,7 @@ WANTED = 10.0
 CLOCK = "playouts alone, without loading and without the way to the position that they start from"
 
 
-def rows(repeats: int) -> Iterator[tuple[str, Callable[[], Row]]]:
+def rows(repeats: int) -> Rows:
     """A row for every game that OpenSpiel has too."""
     for name in family_names():
         yield name, lambda name=name: playouts(load_game(name), repeats)  # type: ignore[misc]
@@ -37,7 +37,7 @@ def playouts(game: Game, repeats: int) -> Row:
     if is_installed(OpenSpiel):
         with contextlib.suppress(InputError):  # it does not have the game
             jobs[OpenSpiel.name] = _their_job(find_openspiel(game.spec), outcomes)
-    entries = [e for e in race(jobs, repeats) if e.who in jobs or not is_installed(OpenSpiel)]
+    entries = [e for e in take_turns(jobs, repeats) if e.who in jobs or not is_installed(OpenSpiel)]
     return make_row("random playouts", game.spec, "", "playouts/s", CLOCK, entries, {OpenSpiel.name: WANTED})
 
 
@@ -73,7 +73,7 @@ def _their_job(game: Any, outcomes: list[int]) -> Job:
 
 
 def _timed(prepare: Callable[[int], Callable[[], object]]) -> Job:
-    """A job that plays for about a turn; how many games that is is found out first, once all is compiled."""
+    """A job that plays for about a turn; the number of games is measured first, when everything is compiled."""
     count = 100
     prepare(count)()
     while (spent := seconds_of(prepare(count))) < TURN_SECONDS / 4:

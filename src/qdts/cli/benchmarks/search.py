@@ -10,13 +10,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from qdts.cli.benchmarks.contestants import OpenSpiel, Ours, is_installed
+from qdts.cli.benchmarks.peers import OpenSpiel, Ours, is_installed
 from qdts.cli.benchmarks.playouts import first_decision
-from qdts.cli.benchmarks.solving import Job, Row, make_row, mean_seconds, race
+from qdts.cli.benchmarks.rows import Job, Row, Rows, make_row, mean_seconds, take_turns
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.openspiel import find_openspiel
@@ -34,8 +33,8 @@ SIMULATIONS = 20_000
 """Of the bandit, and of OpenSpiel's bots."""
 VISITS = 1_000
 """Of the forest."""
-SLOTS = 64
-"""Searches side by side in the race of threads."""
+LANES = 64
+"""Searches side by side where threads are measured."""
 WANTED_THREADS = 1.7
 SMALL = 1_000_000
 """Up to so many histories a table is made."""
@@ -72,15 +71,15 @@ class SearchRow(Row):
         return f"state {self.state} · {self.simulations:,} simulations · network {self.network}"
 
 
-def rows(repeats: int, game: str | None, search: str | None) -> Iterator[tuple[str, Callable[[], Row]]]:
+def rows(repeats: int, game: str | None, search: str | None) -> Rows:
     """A row for every target, or for one game and search; the search may have options in brackets."""
     name = None if search is None else search.partition("[")[0].strip()
-    asked = [(spec, search or of) for spec, of in WANTED if game in (None, spec) and name in (None, of)]
+    wanted = [(spec, search or of) for spec, of in WANTED if game in (None, spec) and name in (None, of)]
     if game is not None and search is not None:
-        asked = [(game, search)]
-    if not asked:
+        wanted = [(game, search)]
+    if not wanted:
         raise InputError(f"no target has game={game} and search={search}: give both, --game and --search")
-    for spec, text in asked:
+    for spec, text in wanted:
         yield f"{text} on {spec}", lambda spec=spec, text=text: searching(load_game(spec), text, repeats)  # type: ignore[misc]
     if game is None and search is None:
         yield "2 threads", lambda: threading(load_game("leduc_poker"), "qdts", repeats)
@@ -95,7 +94,7 @@ def searching(game: Game, search: str, repeats: int) -> SearchRow:
         with contextlib.suppress(InputError):  # it does not have the game, or can't search it
             jobs[OpenSpiel.name] = _their_job(game, options, outcomes)
     shown = {OpenSpiel.name} if not is_installed(OpenSpiel) else set()
-    entries = [e for e in race(jobs, repeats) if e.who in shown | {*jobs}]
+    entries = [e for e in take_turns(jobs, repeats) if e.who in shown | {*jobs}]
     times = WANTED.get((game.spec, search))
     row = make_row(search, game.spec, "", "simulations/s", CLOCK, entries, {OpenSpiel.name: times} if times else {})
     return SearchRow(
@@ -117,21 +116,21 @@ def threading(game: Game, search: str, repeats: int) -> SearchRow:
     def job(threads: int) -> Job:
         def search_all() -> object:
             return run_searches(
-                game, [view] * SLOTS, [player] * SLOTS, options, VISITS, evaluator=evaluator, threads=threads
+                game, [view] * LANES, [player] * LANES, options, VISITS, evaluator=evaluator, threads=threads
             )
 
         def run() -> float:
             start = time.perf_counter()
             search_all()
-            return SLOTS * VISITS / (time.perf_counter() - start)
+            return LANES * VISITS / (time.perf_counter() - start)
 
         search_all()
         return run
 
-    entries = race({"2 threads": job(2), "1 thread": job(1)}, repeats)
-    clock = f"{SLOTS} searches side by side, by the clock on the wall, with new trees; without loading the game"
+    entries = take_turns({"2 threads": job(2), "1 thread": job(1)}, repeats)
+    clock = f"{LANES} searches side by side, by the clock on the wall, with new trees; without loading the game"
     row = make_row(
-        f"{search}, {SLOTS} slots", game.spec, "", "visits/s", clock, entries[:2], {"1 thread": WANTED_THREADS}
+        f"{search}, {LANES} lanes", game.spec, "", "visits/s", clock, entries[:2], {"1 thread": WANTED_THREADS}
     )
     return SearchRow(
         **{**vars(row), "threads": 2},
@@ -155,12 +154,12 @@ def _evaluator(game: Game, options: Options) -> Evaluator | None:
 
 
 def _network(evaluator: Evaluator | None) -> str:
-    """What answers the queries of a search, in words."""
+    """The evaluator of a search, in words."""
     return "none" if evaluator is None else f"none ({type(evaluator).__name__.lower()} evaluator)"
 
 
 def _root(game: Game, outcomes: list[int]) -> tuple[Any, int]:
-    """What the player to move knows after these outcomes, and who he is."""
+    """The view of the player to move after these outcomes, and the player."""
     world = game.initial()
     for outcome in outcomes:
         world = game.step(world, outcome)

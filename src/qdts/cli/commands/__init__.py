@@ -1,4 +1,4 @@
-"""The commands of `qdts`, one file each.
+"""The commands of `qdts`: a file for each, with the name of the command, and the arguments that several of them take.
 
-Import from every other folder.
+Imports from `display` and `benchmarks`. Anything heavy is imported inside the functions that need it.
 """

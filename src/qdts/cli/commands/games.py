@@ -1,4 +1,4 @@
-"""`qdts games`: what can be loaded."""
+"""`qdts games`: the games that can be loaded, and their parameters."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from qdts.cli.commands.arguments import AsJson
 from qdts.cli.display.output import console, print_json
 
 if TYPE_CHECKING:
@@ -26,9 +27,9 @@ Games of OpenSpiel that are not too large can be imported: [bold]'openspiel:tiny
 
 def games(
     game: Annotated[
-        str | None, typer.Argument(metavar="[GAME]", help="Show all about one game.", show_default=False)
+        str | None, typer.Argument(metavar="[GAME]", help="Show the details of one game.", show_default=False)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the games, their parameters and ranges."""
     from qdts.games.registry import family_names, find_family, parse_spec
@@ -45,7 +46,7 @@ def games(
 
 
 def players(family: Family) -> str:
-    """How many may play, in words."""
+    """The number of players, in words."""
     parameter = next((p for p in family.parameters if p.name == "players"), None)
     if parameter is None:
         return str(family.players)
@@ -76,7 +77,7 @@ def _overview(families: list[Family]) -> Table:
 
 
 def _print_details(family: Family, name: str) -> None:
-    """All about a family that was found by a name, which may be the path of its file."""
+    """Print the details of a family; `name` is its name or the path of its file."""
     from rich.table import Table
 
     out = console()

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qdts.cli.commands.search import GAME_HELP, THREADS_HELP
-from qdts.cli.commands.solve import INTERRUPTED
-from qdts.cli.display.bar import bar
+from qdts.cli.commands.arguments import AsJson, GameName, Threads
+from qdts.cli.commands.exit_codes import INTERRUPTED
 from qdts.cli.display.output import console, number, print_json
-from qdts.cli.display.solution import panel
+from qdts.cli.display.panel import STOPPED, panel
+from qdts.cli.display.progress import bar
 
 if TYPE_CHECKING:
     from qdts.play.match import Match
@@ -24,23 +24,26 @@ EXAMPLES = """[bold]Examples[/]
   qdts match tic_tac_toe puct:500@playouts 'openspiel:mcts(simulations=500)'
   qdts match kuhn_poker qdts:200@runs/kuhn_poker-0 runs/kuhn_poker-0
 
-Games come in groups that share their deals, A in each seat once. Ctrl-C keeps the groups that are finished."""
+Games come in groups that share their deals, with A in each seat once. Ctrl-C keeps the finished groups."""
 
 SEAT_HELP = (
-    "random, FILE.npz (a policy), RUN (what it learned: a run's folder or a checkpoint), NAME:VISITS (a search), "
-    "NAME:VISITS@FILE (that knows a policy), NAME:VISITS@RUN (that asks networks), NAME:VISITS@playouts (that plays "
-    "games out) or openspiel:BOT (uniform, mcts, ismcts, cfr, …)."
+    "random, FILE.npz (a policy), RUN (a learned policy: a run's folder or a checkpoint), NAME:VISITS (a search), "
+    "NAME:VISITS@FILE (a search that knows a policy), NAME:VISITS@RUN (a search with networks), NAME:VISITS@playouts "
+    "(a search with random playouts) or openspiel:BOT (uniform, mcts, ismcts, cfr, …)."
 )
 
 
 def match(
-    game: Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)],
+    game: GameName,
     a: Annotated[str, typer.Argument(metavar="A", help=SEAT_HELP)],
-    b: Annotated[str, typer.Argument(metavar="B", help="The same; with more than two players it has all other seats.")],
-    games: Annotated[int, typer.Option(min=1, help="Games, filled up to whole groups.")] = 100,
-    seed: Annotated[int, typer.Option(min=0, help="Of deals, searches and moves.")] = 0,
-    threads: Annotated[int, typer.Option(min=1, help=THREADS_HELP)] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    b: Annotated[
+        str,
+        typer.Argument(metavar="B", help="The same; it has all seats but A's."),
+    ],
+    games: Annotated[int, typer.Option(min=1, help="Games, rounded up to whole groups.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of deals, searches and moves.")] = 0,
+    threads: Threads = 1,
+    as_json: AsJson = False,
 ) -> None:
     """Play A against B, from every seat with the same deals: A's mean return and its 95 % interval."""
     from qdts.games.registry import load_game
@@ -95,5 +98,5 @@ def _show(data: dict[str, Any], players: int) -> None:
         "games": f"{data['games']:,} in {data['groups']:,} groups with the same deals, {number(data['seconds'])} s",
     }
     if data["interrupted"]:
-        words["stopped"] = "[yellow]by Ctrl-C: this is what there was[/]"
+        words["stopped"] = STOPPED
     console().print(panel(data["game"], "match", words, "yellow" if data["interrupted"] else "green"))

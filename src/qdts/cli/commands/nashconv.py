@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qdts.cli.commands.search import known_from
+from qdts.cli.commands.arguments import AsJson, known_from
 from qdts.cli.display.output import console, number, print_json
-from qdts.cli.display.solution import distance, panel, values
+from qdts.cli.display.panel import distance, panel, values
+from qdts.cli.display.progress import StatusLine
 from qdts.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ EXAMPLES = """[bold]Examples[/]
   qdts nashconv 'liars_dice(numdice=2,dice_sides=4)' --memory 0.5
   qdts nashconv leduc_poker --method sweep --json
 
-Without --method, a game is enumerated if it has at most 2,000,000 histories and swept otherwise: view by view, in
-bounded memory. Ctrl-C stops it with nothing to keep, and exits with 130."""
+Without --method, a game is enumerated if it has at most 2,000,000 histories, and otherwise swept: view by view, in
+bounded memory. Ctrl-C stops it without a result, and exits with 130."""
 
 GIB = 1 << 30
 SECONDS_BETWEEN = 2.0
-"""How often a long measurement tells how far it is."""
+"""Between two status lines."""
 
 
 def nashconv(
@@ -52,10 +52,10 @@ def nashconv(
         ),
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="sweep or enumerate; without it, what suits the size.", show_default=False)
+        str | None, typer.Option(help="sweep or enumerate; by default what suits the size.", show_default=False)
     ] = None,
-    memory: Annotated[float, typer.Option(help="What a sweep may hold, in GiB.")] = 2.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    memory: Annotated[float, typer.Option(help="The memory that a sweep may use, in GiB.")] = 2.0,
+    as_json: AsJson = False,
 ) -> None:
     """Measure a policy: every player's value, what each could gain, and NashConv."""
     from qdts.interrupt import interruptible
@@ -70,83 +70,70 @@ def nashconv(
     given = uniform_probabilities if known is None else known if isinstance(known, Policy) else known.rows
     start = time.perf_counter()
     with interruptible() as interrupt:
-        told = Ticker(interrupt, silent=as_json)
+        progress = _Progress(interrupt, silent=as_json)
         try:
             if method == "enumerate":
-                game_tree(loaded, report=told.enumerated)
-            found = measure_policy(loaded, given, method=method, memory=int(memory * GIB), report=told.swept)
+                game_tree(loaded, report=progress.enumerated)
+            measured = measure_policy(loaded, given, method=method, memory=int(memory * GIB), report=progress.swept)
         finally:
-            told.end()
+            progress.line.clear()
     seconds = time.perf_counter() - start
     name = known_from(game, agent, policy) or "uniform"
     if as_json:
-        print_json({"game": loaded.spec, "policy": name, "seconds": seconds, **_as_data(found)})
+        print_json({"game": loaded.spec, "policy": name, "seconds": seconds, **_as_data(measured)})
     else:
-        console().print(panel(loaded.spec, f"measured: {name}", _facts(found, seconds)))
+        console().print(panel(loaded.spec, f"measured: {name}", _facts(measured, seconds)))
 
 
-class Ticker:
-    """One line on standard error, now and then: on a terminal always the same one.
+class _Progress:
+    """A status line that follows a measurement, and raises KeyboardInterrupt after Ctrl-C.
 
-    It is here that Ctrl-C is heard: raised within a kernel's call, its exception could get lost.
+    An exception that is raised within a kernel's call could get lost, so Ctrl-C is noticed here.
     """
 
     def __init__(self, interrupt: Interrupt, *, silent: bool) -> None:
         self.interrupt = interrupt
-        self.silent, self.started = silent, time.perf_counter()
-        self.last = self.started
-        self.same_line = sys.stderr.isatty()
-        self.said = False
+        self.line = StatusLine(SECONDS_BETWEEN, silent=silent)
 
     def swept(self, progress: SweepProgress) -> None:
-        """How far a sweep is."""
-        self._tell(
+        """Report how far a sweep is."""
+        self._show(
             f"player {progress.player}: {progress.share:.1%}, "
             f"{progress.histories:,} histories, {progress.views:,} views"
         )
 
     def enumerated(self, progress: Progress) -> None:
-        """How large the game is so far."""
-        self._tell(f"enumerating: {progress.histories:,} histories, {progress.infosets:,} views")
+        """Report how far the enumeration of the game is."""
+        self._show(f"enumerating: {progress.histories:,} histories, {progress.infosets:,} views")
 
-    def end(self) -> None:
-        """Leave the line clean."""
-        if self.said and self.same_line:
-            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
-
-    def _tell(self, text: str) -> None:
+    def _show(self, text: str) -> None:
         if self.interrupt.asked:
             raise KeyboardInterrupt
-        now = time.perf_counter()
-        if self.silent or now - self.last < SECONDS_BETWEEN:
-            return
-        self.last, self.said = now, True
-        start, end = ("\r\x1b[2K", "") if self.same_line else ("", "\n")
-        print(f"{start}{text}, {now - self.started:.0f} s", end=end, file=sys.stderr, flush=True)
+        self.line.show(f"{text}, {self.line.seconds:.0f} s")
 
 
-def _as_data(found: Measurement) -> dict[str, Any]:
+def _as_data(measured: Measurement) -> dict[str, Any]:
     return {
-        "method": found.method,
-        "values": list(found.values),
-        "gains": list(found.gains),
-        "nash_conv": found.nash_conv,
-        "histories": found.histories,
-        "views": found.views,
-        "largest_view": found.largest,
-        "memory_bytes": found.memory,
+        "method": measured.method,
+        "values": list(measured.values),
+        "gains": list(measured.gains),
+        "nash_conv": measured.nash_conv,
+        "histories": measured.histories,
+        "views": measured.views,
+        "largest_view": measured.largest,
+        "memory_bytes": measured.memory,
     }
 
 
-def _facts(found: Measurement, seconds: float) -> dict[str, str]:
+def _facts(measured: Measurement, seconds: float) -> dict[str, str]:
     facts = {
-        "value": values(found.values),
-        "could gain": values(found.gains),
-        "NashConv": distance(found.nash_conv, len(found.values)),
-        "method": f"{found.method}, {number(seconds)} s",
+        "value": values(measured.values),
+        "could gain": values(measured.gains),
+        "NashConv": distance(measured.nash_conv, len(measured.values)),
+        "method": f"{measured.method}, {number(seconds)} s",
     }
-    sizes = {"histories": found.histories, "views": found.views}
+    sizes = {"histories": measured.histories, "views": measured.views}
     facts["size"] = ", ".join(f"{count:,} {name}" for name, count in sizes.items() if count is not None)
-    if found.largest is not None and found.memory is not None:
-        facts["held"] = f"{found.memory / GIB:.3f} GiB; at most {found.largest:,} worlds behind one view"
+    if measured.largest is not None and measured.memory is not None:
+        facts["held"] = f"{measured.memory / GIB:.3f} GiB; at most {measured.largest:,} worlds behind one view"
     return facts

@@ -1,4 +1,4 @@
-"""`qdts policy`: what is in a policy file, or what a run has learned, and how good it is."""
+"""`qdts policy`: the contents of a policy file, or the policy that a run has learned, and its NashConv."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from qdts.cli.commands.arguments import AsJson
 from qdts.cli.display.output import console, print_json
-from qdts.cli.display.solution import distance, panel, values
+from qdts.cli.display.panel import distance, panel, values
 
 if TYPE_CHECKING:
     from qdts.solving.policy.table import Policy
@@ -28,7 +29,7 @@ def policy(
         str | None,
         typer.Option(help="Fail unless it is for this game. A game of your own must be given.", show_default=False),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show a policy file or P of a run: how it was made, its values and NashConv (measured now), its strategy."""
     from qdts.games.registry import load_game
@@ -57,13 +58,13 @@ def policy(
 def _measured(loaded: Policy) -> dict[str, Any]:
     from qdts.solving import measure_policy
 
-    found = measure_policy(loaded.game, loaded)
+    measured = measure_policy(loaded.game, loaded)
     return {
         "game": loaded.game.spec,
         "game_version": loaded.game.version,
         "info": dict(loaded.info),
         "views": len(loaded),
-        "value": found.values[0],
-        "values": list(found.values),
-        "nash_conv": found.nash_conv,
+        "value": measured.values[0],
+        "values": list(measured.values),
+        "nash_conv": measured.nash_conv,
     }

@@ -1,4 +1,4 @@
-"""`qdts solve`: solve a game, watch it converge, look at the strategy."""
+"""`qdts solve`: solve a game, and show how it converges and the strategy."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from qdts.cli.commands.arguments import AsJson, GameFile
+from qdts.cli.commands.exit_codes import INTERRUPTED
 from qdts.cli.display.output import check_writable, console, print_json
 from qdts.cli.display.plot import check_kind, save_plot
 from qdts.cli.display.solution import best_line, show, sizes
-from qdts.cli.display.solving import Silent, watcher
+from qdts.cli.display.solving import Silent, solving_progress
 from qdts.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -18,9 +20,7 @@ if TYPE_CHECKING:
     from qdts.solving.solver import Solution
 
 EXACT = ("lp", "min-max", "alpha-beta", "value-iteration")
-"""Algorithms that don't iterate towards a solution."""
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, whether there was something to keep or not."""
+"""Algorithms that have no result before their end."""
 
 EXAMPLES = """[bold]Examples[/]
   qdts solve leduc_poker
@@ -30,23 +30,17 @@ EXAMPLES = """[bold]Examples[/]
   qdts solve tic_tac_toe --algorithm alpha-beta
   qdts solve './my_game.py(players=3)'
 
-Ctrl-C stops it and exits with 130. What an iterative algorithm has is kept (--out and --plot are still written);
-lp, min-max, alpha-beta and value-iteration have nothing before their end."""
+Ctrl-C stops it and exits with 130. The result so far of an iterative algorithm is kept (--out and --plot are still
+written); lp, min-max, alpha-beta and value-iteration have no result before their end."""
 
 
 def solve(
-    game: Annotated[
-        str,
-        typer.Argument(
-            metavar="GAME",
-            help="A name or the path of a game's file, with parameters in brackets: see [bold]qdts games[/].",
-        ),
-    ],
+    game: GameFile,
     algorithm: Annotated[
         str,
         typer.Option(help="cfr, cfr+, lcfr, dcfr, pcfr+, mccfr, lp, min-max, alpha-beta, value-iteration."),
     ] = "dcfr",
-    iterations: Annotated[int, typer.Option(min=1, help="Stop after so many.")] = 1000,
+    iterations: Annotated[int, typer.Option(min=1, help="Stop after so many iterations.")] = 1000,
     tolerance: Annotated[
         float | None, typer.Option(min=0, help="Stop as soon as NashConv is at most this.", show_default=False)
     ] = None,
@@ -55,18 +49,18 @@ def solve(
         Path | None, typer.Option(help="Draw the curve of NashConv (.png, .svg, .pdf).", show_default=False)
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="For algorithms that sample.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Solve a game and measure how far the strategy is from equilibrium."""
     _check_files(algorithm, out, plot)
-    with watcher(iterations, silent=as_json) as watch:
+    with solving_progress(iterations, silent=as_json) as watch:
         loaded = _load(game, algorithm, watch)
         solution = _solve(loaded, algorithm, iterations, tolerance, seed, watch)
     _finish(solution, out, plot, as_json)
 
 
 def _check_files(algorithm: str, out: Path | None, plot: Path | None) -> None:
-    """Whatever would fail at the end fails now."""
+    """Fail now on what would fail at the end."""
     for path in (out, plot):
         if path is not None:
             check_writable(path)
@@ -99,7 +93,7 @@ def _solve(game: Game, algorithm: str, iterations: int, tolerance: float | None,
 
 
 def _finish(solution: Solution, out: Path | None, plot: Path | None, as_json: bool) -> None:
-    """Write the files first, then tell; what was interrupted is kept too."""
+    """Write the files first, then print; an interrupted solution is kept too."""
     from qdts.solving import save_policy
 
     if out is not None:

@@ -1,4 +1,4 @@
-"""`qdts survey`: measure searches in many ways, and write the page that tells of them."""
+"""`qdts survey`: measure every search, and fill the page that compares them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qdts.cli.commands.search import THREADS_HELP
+from qdts.cli.commands.arguments import AsJson, Threads
 from qdts.cli.display.output import check_writable, console, number, print_json
-from qdts.cli.display.solution import panel
+from qdts.cli.display.panel import panel
 from qdts.errors import InputError
 
 if TYPE_CHECKING:
-    from qdts.survey.survey import Cell
+    from qdts.survey.plan import Cell
 
 EXAMPLES = """[bold]Examples[/]
   qdts survey --rows rows.jsonl --game kuhn_poker
@@ -24,7 +24,7 @@ EXAMPLES = """[bold]Examples[/]
   qdts survey --rows rows-3.jsonl --part 3/16
   qdts survey --rows rows-1.jsonl --rows rows-2.jsonl --page docs/searches.md
 
-Measuring goes on where it was stopped, by Ctrl-C or otherwise: what a file of rows holds is not measured again. Remove
+Measuring continues where it was stopped, by Ctrl-C or otherwise: rows that a file holds are not measured again. Remove
 the file when searches have changed."""
 
 
@@ -35,28 +35,24 @@ def survey(
     ],
     page: Annotated[
         Path | None,
-        typer.Option(help="Measure nothing: fill the tables of this page, and draw its pictures.", show_default=False),
+        typer.Option(help="Measure nothing: fill the tables and draw the pictures of this page.", show_default=False),
     ] = None,
     game: Annotated[
         list[str] | None,
-        typer.Option(help="Only this game; may be given several times.", show_default=False),
+        typer.Option(help="Only this game; can be repeated.", show_default=False),
     ] = None,
     search: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this search, with options in brackets; may be given several times.", show_default=False
-        ),
+        typer.Option(help="Only this search, with options in brackets; can be repeated.", show_default=False),
     ] = None,
     visits: Annotated[
         str | None,
-        typer.Option(
-            help="Numbers of visits with commas between them; without it 1,4,16,...,16384.", show_default=False
-        ),
+        typer.Option(help="Numbers of visits, separated by commas; default: 1,4,16,...,16384.", show_default=False),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Searches with different seeds at every information set.")] = 4,
-    part: Annotated[str, typer.Option(help="Which share of the work: 3/16 is the third of sixteen.")] = "1/1",
-    threads: Annotated[int, typer.Option(min=1, help=THREADS_HELP)] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    part: Annotated[str, typer.Option(help="The part of the work to do: 3/16 is the third of sixteen.")] = "1/1",
+    threads: Threads = 1,
+    as_json: AsJson = False,
 ) -> None:
     """NashConv and errors of Q of every search, from weak, middling and equilibrium policies: docs/searches.md."""
     if page is None:
@@ -66,11 +62,11 @@ def survey(
 
 
 def _measure(files: list[Path], cells: list[Cell], threads: int, as_json: bool) -> None:
-    from qdts.survey.survey import run_survey
+    from qdts.survey.measure import run_survey
 
     check_writable(files[0])
     start = time.perf_counter()
-    measured = run_survey(files[0], cells, others=files[1:], threads=threads, report=None if as_json else _tell)
+    measured = run_survey(files[0], cells, others=files[1:], threads=threads, report=None if as_json else _report)
     facts = {
         "rows": str(files[0]),
         "cells": len(cells),
@@ -83,32 +79,32 @@ def _measure(files: list[Path], cells: list[Cell], threads: int, as_json: bool) 
 
 def _write(files: list[Path], page: Path, as_json: bool) -> None:
     from qdts.files import write_whole
-    from qdts.survey.page import filled, pictures_of
+    from qdts.survey.page import fill_page, pictures_of
     from qdts.survey.plot import save_picture
     from qdts.survey.rows import read_rows
 
     for file in files:
         if not file.is_file():
             raise InputError(f"there is no file '{file}', expected rows that qdts survey measured")
-    found = [*read_rows(files).values()]
+    measured = [*read_rows(files).values()]
     try:
         text = page.read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot read '{page}': {error.strerror or error}") from error
-    new, pictures = filled(text, page, found), pictures_of(text, page, found)
+    new, pictures = fill_page(text, page, measured), pictures_of(text, page, measured)
     for game, picture in pictures.items():
         picture.parent.mkdir(exist_ok=True)
-        save_picture(found, game, picture)
+        save_picture(measured, game, picture)
     write_whole(page, lambda file: file.write(new.encode()))
-    _show("written", {"page": str(page), "pictures": [*map(str, pictures.values())], "rows": len(found)}, as_json)
+    _show("written", {"page": str(page), "pictures": [*map(str, pictures.values())], "rows": len(measured)}, as_json)
 
 
 def _cells(
     games: list[str] | None, searches: list[str] | None, visits: str | None, seeds: int, part: str
 ) -> list[Cell]:
-    """What the options ask for."""
+    """The cells that the options select."""
     from qdts.play.seats import read_visits
-    from qdts.survey.survey import GAMES, SEARCHES, VISITS, cells_of, share_of
+    from qdts.survey.plan import GAMES, SEARCHES, VISITS, cells_of, share_of
 
     numbers = VISITS if visits is None else [read_visits(text) for text in visits.split(",")]
     share = re.fullmatch(r"(\d{1,6})/(\d{1,6})", part.strip(), re.ASCII)
@@ -117,7 +113,7 @@ def _cells(
     return share_of(cells_of(games or GAMES, searches or SEARCHES, numbers, seeds), int(share[1]), int(share[2]))
 
 
-def _tell(text: str) -> None:
+def _report(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

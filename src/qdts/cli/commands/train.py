@@ -1,4 +1,4 @@
-"""`qdts train`: learn a game from nothing by playing it, and watch how far from equilibrium it is."""
+"""`qdts train`: learn a game by self-play, and follow its distance from equilibrium."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qdts.cli.commands.solve import INTERRUPTED
+from qdts.cli.commands.exit_codes import INTERRUPTED
 from qdts.cli.display.output import console
-from qdts.cli.display.training import Quiet, follower
+from qdts.cli.display.training import follower
 from qdts.errors import InputError
 from qdts.packages import verify_installed
 
 if TYPE_CHECKING:
+    from qdts.games.game import Game
     from qdts.learning.run import Run
 
 EXAMPLES = """[bold]Examples[/]
@@ -28,15 +29,16 @@ EXAMPLES = """[bold]Examples[/]
   qdts train kuhn_poker --minutes 1 --json
   qdts train --settings leduc_poker
 
-A run is kept in a folder: checkpoints, games, metrics.jsonl, and report.html
-for a browser, at any time. Minutes are those of self-play and fitting. Ctrl-C
-stops it and exits with 130; --resume goes on from the last whole generation.
+A run is kept in a folder: checkpoints, games, metrics.jsonl, and report.html,
+which a browser shows at any time. Minutes are those of self-play and fitting.
+Ctrl-C stops it and exits with 130; --resume continues after the last complete
+generation.
 
-NashConv is what all players together could gain by best responses. It is exact,
-and measured where all of the game can be listed; else it is null in --json:
-game, run, seed, generations, seconds, games, nash_conv, nash_conv_average (with
-averaged weights), nash_conv_search (visits, nash_conv), value_error,
-belief_error, interrupted."""
+NashConv is the sum of what the players could gain by best responses. It is
+exact, and measured where the whole game can be enumerated; else it is null.
+--json has game, run, seed, generations, seconds, games, nash_conv,
+nash_conv_average (with averaged weights), nash_conv_search (visits, nash_conv),
+value_error, belief_error, interrupted."""
 
 
 def train(
@@ -45,49 +47,67 @@ def train(
         typer.Argument(
             metavar="GAME",
             help="A name or the path of a game's file, with parameters in brackets: see [bold]qdts games[/]. "
-            "Not needed with --resume, but for a game of your own.",
+            "Not needed with --resume, except for a game of your own.",
             show_default=False,
         ),
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(help="Stop after so many minutes (1 if nothing is said).", show_default=False)
+        float | None, typer.Option(help="Stop after so many minutes (default: 1).", show_default=False)
     ] = None,
     generations: Annotated[int | None, typer.Option(help="Stop after so many generations.", show_default=False)] = None,
     preset: Annotated[
-        str | None, typer.Option(help="Take the settings of this name, not those of the game.", show_default=False)
+        str | None, typer.Option(help="Use the preset of this name instead of that of the game.", show_default=False)
     ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Change one setting, search.visits=32 for instance; may be given several times.",
+            help="Change one setting, such as search.visits=32; can be repeated.",
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of everything drawn (0).", show_default=False)] = None,
-    out: Annotated[Path | None, typer.Option(help="The run's folder (a new one in runs/).", show_default=False)] = None,
-    resume: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Go on with the run in this folder.", show_default=False)
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of everything random (default: 0).", show_default=False)
     ] = None,
-    device: Annotated[str, typer.Option(help="Where networks are fitted and asked: cpu or cuda.")] = "cpu",
+    out: Annotated[
+        Path | None, typer.Option(help="The run's folder (default: a new one in runs/).", show_default=False)
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Continue the run in this folder.", show_default=False)
+    ] = None,
+    device: Annotated[str, typer.Option(help="Where networks are fitted and evaluated: cpu or cuda.")] = "cpu",
     threads: Annotated[int, typer.Option(min=1, help="Threads to search with, and to fit convolutions with.")] = 1,
     settings: Annotated[
         bool, typer.Option("--settings", help="Print all settings (of GAME, of a preset) and stop.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, on the last line.")] = False,
 ) -> None:
-    """Learn a game from nothing, by self-play with search; NashConv tells how far from equilibrium it is."""
+    """Learn a game by self-play with search, from the rules alone; NashConv measures the distance from equilibrium."""
     changes = set_ or []
     if settings:
         _show_settings(game, preset, changes, as_json)
         return
     _check_options(game, resume, {"--preset": preset, "--set": set_, "--seed": seed, "--out": out})
     verify_installed("learning needs", "nets")
-    run, interrupted = None, False
+    interrupted = False
     with follower(silent=as_json) as watch:
         try:
-            run = _run(game, minutes, generations, preset, changes, seed or 0, out, resume, device, threads, watch)
+            watch.load(game or str(resume))
+            loaded = None if game is None else _load(game, preset, changes)
+            from qdts.learning import loop
+
+            if resume is not None:
+                run = loop.resume(
+                    resume, game=loaded, minutes=minutes, generations=generations, device=device, threads=threads,
+                    watch=watch,
+                )  # fmt: skip
+            else:
+                assert loaded is not None
+                run = loop.train(
+                    loaded, minutes=minutes, generations=generations, seed=seed or 0, out=out, preset_name=preset,
+                    settings=changes, device=device, threads=threads, watch=watch,
+                )  # fmt: skip
         except KeyboardInterrupt:
             if watch.run is None:
                 raise
@@ -103,47 +123,33 @@ def _check_options(game: str | None, resume: Path | None, of_new_runs: dict[str,
         raise InputError("no GAME is given, expected a game to learn (qdts games lists them) or --resume DIR")
 
 
-def _run(
-    game: str | None, minutes: float | None, generations: int | None, preset: str | None, changes: list[str], seed: int,
-    out: Path | None, resume: Path | None, device: str, threads: int, watch: Quiet,
-) -> Run:  # fmt: skip
-    watch.load(game or str(resume))
+def _load(game: str, preset: str | None, changes: list[str]) -> Game:
+    """The game; wrong settings raise an InputError here, before torch is loaded."""
     from qdts.games.registry import load_game
     from qdts.learning import config
 
-    loaded = None if game is None else load_game(game)
-    if loaded is not None:
-        config.read_settings(changes, config.preset(loaded.name, preset))  # what is wrong is told before torch loads
-    from qdts.learning import loop
-
-    if resume is not None:
-        return loop.resume(
-            resume, game=loaded, minutes=minutes, generations=generations, device=device, threads=threads, watch=watch
-        )
-    assert loaded is not None
-    return loop.train(
-        loaded, minutes=minutes, generations=generations, seed=seed, out=out, preset_name=preset, settings=changes,
-        device=device, threads=threads, watch=watch,
-    )  # fmt: skip
+    loaded = load_game(game)
+    config.read_settings(changes, config.preset(loaded.name, preset))
+    return loaded
 
 
 def _finish(run: Run, game: str | None, interrupted: bool, as_json: bool) -> None:
     from qdts.cli.display import run as learned
 
-    found = learned.figures(run, interrupted=interrupted)
+    figures = learned.figures(run, interrupted=interrupted)
     if as_json:
-        print(json.dumps(found, allow_nan=False), flush=True)
+        print(json.dumps(figures, allow_nan=False), flush=True)
     else:
-        learned.show(console(), run, found)
+        learned.show(console(), run, figures)
     if interrupted:
         own = [game] if game is not None and not _is_known(game) else []
         command = shlex.join(["qdts", "train", *own, "--resume", str(run.folder)])
-        print(f"qdts: generations kept: {found['generations']:,}; {command} goes on", file=sys.stderr, flush=True)
+        print(f"qdts: generations kept: {figures['generations']:,}; {command} continues", file=sys.stderr, flush=True)
         raise typer.Exit(INTERRUPTED)
 
 
 def _is_known(game: str) -> bool:
-    """Whether a game can be loaded by the name that its run knows."""
+    """Whether a game can be loaded by the name in its run."""
     from qdts.games.registry import IMPORTED, family_names
 
     return game.startswith(IMPORTED) or game.partition("(")[0].strip() in family_names()

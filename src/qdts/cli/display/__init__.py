@@ -1,4 +1,4 @@
-"""What commands show: panels, tables, curves, pictures and progress.
+"""What commands show: panels of facts, tables, curves, pictures and progress.
 
-Imports from no other folder of `cli`.
+Imports from `benchmarks`, and from no other folder of `cli`.
 """

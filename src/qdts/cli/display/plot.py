@@ -1,4 +1,4 @@
-"""NashConv against iterations as a picture."""
+"""The picture that `qdts solve --plot` saves: NashConv against iterations."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ KINDS = ("png", "svg", "pdf")
 
 
 def check_kind(path: Path) -> None:
-    """Raise an InputError unless the file's name says what kind of picture it is."""
+    """Raise an InputError unless the suffix of a file names a format of pictures."""
     if path.suffix.removeprefix(".") not in KINDS:
         raise InputError(f"'{path}' is no name for a plot, expected one that ends in .{' or .'.join(KINDS)}")
 
 
 def save_plot(solution: Solution, path: Path) -> None:
-    """Write the curve of a solution, both axes logarithmic."""
+    """Save the curve of a solution, with both axes logarithmic."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.5), dpi=160, layout="constrained")

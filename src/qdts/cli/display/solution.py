@@ -1,23 +1,25 @@
-"""What solving gave, for people: a panel of facts, the curve, a few rows of the strategy."""
+"""The result of `qdts solve`: a panel of facts, the curve of NashConv, and the first rows of the strategy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qdts.cli.display.output import number
+from qdts.cli.display.panel import STOPPED, distance, panel, values
 from qdts.cli.display.solving import curve
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.panel import Panel
 
     from qdts.solving.solver import Solution
 
+__all__ = ["best_line", "distance", "panel", "show"]
+
 
 def show(screen: Console, solution: Solution, files: Mapping[str, Path | None]) -> None:
-    """Print all of it, with the names of the files that were written."""
+    """Print a solution, and the names of the files that were written."""
     from qdts.cli.display import strategy
 
     facts = _facts(solution) | {name: str(path) for name, path in files.items() if path is not None}
@@ -30,37 +32,8 @@ def show(screen: Console, solution: Solution, files: Mapping[str, Path | None]) 
     strategy.show(screen, solution.policy, rest=f"{saved} has them all" if saved else "--out FILE saves them all")
 
 
-def panel(game: str, title: str, facts: Mapping[str, str], colour: str = "green") -> Panel:
-    """Facts by name, in a frame with the game's name and more on it."""
-    from rich.markup import escape
-    from rich.panel import Panel
-    from rich.table import Table
-
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim")
-    for name, text in facts.items():
-        grid.add_row(name, text)
-    title = f"[bold]{escape(game)}[/] {title}"
-    return Panel(grid, title=title, title_align="left", border_style=colour, expand=False)
-
-
-def values(returns: Sequence[float]) -> str:
-    """What every player gets, in words."""
-    separator = "   " if len(returns) == 2 else "\n"
-    return separator.join(f"[bold]{v:+.6f}[/] to player {i}" for i, v in enumerate(returns))
-
-
-def distance(nash_conv: float, players: int) -> str:
-    """NashConv, and what it means."""
-    if players == 2:
-        meaning = f"exploitability is half of it for two players: {number(nash_conv / 2)}"
-    else:
-        meaning = f"what each of the {players} players could gain by a best response, added up"
-    return f"[bold green]{number(nash_conv)}[/]   {meaning}"
-
-
 def best_line(solution: Solution) -> list[str]:
-    """The moves of best play, by name, where a search found them."""
+    """The names of the moves of best play; none unless the algorithm gives a line."""
     return [] if solution.outcome is None else [solution.game.action_name(a) for a in solution.outcome.line]
 
 
@@ -91,7 +64,7 @@ def _facts(solution: Solution) -> dict[str, str]:
         facts["line"] = f"{' '.join(best_line(solution))}   [dim](best play of both)[/]"
         facts["leaves"] = f"{solution.outcome.leaves:,} finished games looked at for the value"
     if solution.interrupted:
-        facts["stopped"] = "[yellow]by Ctrl-C: this is what there was[/]"
+        facts["stopped"] = STOPPED
     return facts
 
 

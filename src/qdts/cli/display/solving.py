@@ -1,15 +1,14 @@
-"""What a person sees while a game is solved: a live display, or plain lines."""
+"""The progress of `qdts solve`: a live display on a terminal, plain lines elsewhere, a heartbeat with --json."""
 
 from __future__ import annotations
 
-import sys
-import threading
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from qdts.cli.display import chart
 from qdts.cli.display.output import console, number
+from qdts.cli.display.progress import Heartbeat
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
@@ -18,68 +17,41 @@ if TYPE_CHECKING:
     from qdts.solving.tree.enumeration import Progress
 
 CHART_ROWS = 8
-BEAT_SECONDS = 3.0
-"""How often a line is written where there is no live display."""
 
 
-class Silent:
-    """Nothing on standard output, but every few seconds a line on standard error: what is being done, how far it is."""
-
-    def __init__(self) -> None:
-        self.stage, self.size = "", ""
-        self.started = time.perf_counter()
-        self.over = threading.Event()
-        self.beat = threading.Thread(target=self._beat, daemon=True)
-
-    def __enter__(self) -> Silent:
-        self.beat.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.over.set()
-        self.beat.join()
-
-    def _beat(self) -> None:
-        while not self.over.wait(BEAT_SECONDS):
-            parts = (self.stage, self.size, f"{time.perf_counter() - self.started:.0f} s")
-            print("qdts:", ", ".join(part for part in parts if part), file=sys.stderr, flush=True)
-
-    def begin(self, stage: str) -> None:
-        """Something new is being done."""
-        self.stage, self.size = stage, ""
+class Silent(Heartbeat):
+    """Nothing on standard output: a heartbeat on standard error that follows loading, enumerating and solving."""
 
     def imported(self, histories: int) -> None:
-        """The walk over another's rules came so far."""
+        """Report how far the import of a game is."""
         self.size = f"{histories:,} histories"
 
     def enumerated(self, progress: Progress) -> None:
-        """The walk over the rules came so far."""
+        """Report how far the enumeration of the game is."""
         self.size = f"{progress.histories:,} histories, {progress.infosets:,} information sets"
 
     def measured(self, point: Point) -> None:
-        """NashConv is known after so many iterations."""
+        """Report NashConv after some iterations."""
         self.size = f"iteration {point.iterations:,}, NashConv {number(point.nash_conv)}"
 
 
 class Lines(Silent):
-    """Plain lines besides, one each time that the number of iterations has doubled."""
+    """Plain lines on standard output as well: one each time the number of iterations has doubled."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.told = 0
+        self.printed = 0
 
     def begin(self, stage: str) -> None:
-        """A line of its own."""
+        """Enter a new stage, and print it."""
         super().begin(stage)
         print(stage, flush=True)
 
     def measured(self, point: Point) -> None:
-        """The figures in one line."""
+        """Print the figures in one line."""
         super().measured(point)
-        if point.iterations >= 2 * self.told:
-            self.told = point.iterations
+        if point.iterations >= 2 * self.printed:
+            self.printed = point.iterations
             print(
                 f"iteration {point.iterations:>9,}   NashConv {number(point.nash_conv):>9}   {point.seconds:.2f} s",
                 flush=True,
@@ -87,7 +59,7 @@ class Lines(Silent):
 
 
 class Display(Silent):
-    """A live display: what is being done, for how long, the newest figures and the curve so far."""
+    """A live display: the stage, the time, the newest figures and the curve so far."""
 
     def __init__(self, screen: Console, goal: int) -> None:
         from rich.live import Live
@@ -109,17 +81,17 @@ class Display(Silent):
         self.live.stop()
 
     def begin(self, stage: str) -> None:
-        """The words beside the spinner."""
+        """Write the stage beside the spinner."""
         from rich.text import Text
 
         self.spinner.update(text=Text(stage))
 
     def measured(self, point: Point) -> None:
-        """One more point of the curve."""
+        """Add a point to the curve."""
         self.points.append(point)
 
     def render(self) -> Group:
-        """The display as it stands."""
+        """The current state of the display."""
         from rich.console import Group
         from rich.progress_bar import ProgressBar
         from rich.table import Table
@@ -142,12 +114,12 @@ class Display(Silent):
 
 
 def curve(points: list[Point] | tuple[Point, ...], height: int = 12) -> list[str]:
-    """NashConv against iterations, as text."""
+    """NashConv against iterations, as lines of text."""
     return chart.log_log(((p.iterations, p.nash_conv) for p in points), height=height)
 
 
-def watcher(goal: int, *, silent: bool) -> Silent:
-    """Progress in the way that fits where the output goes."""
+def solving_progress(goal: int, *, silent: bool) -> Silent:
+    """The progress display that suits standard output; `goal` is the number of iterations."""
     if silent:
         return Silent()
     screen = console()

@@ -1,7 +1,7 @@
-"""A strategy as a table for people: the views that play comes to first, and what is done there.
+"""A strategy as a table: the views that play reaches first, and the policy there.
 
-A *situation* is what the players have done so far, whatever chance did. Situations are shown in the order in which
-play gets there, the likelier ones first; views of one situation that play alike share a row.
+A *situation* is the players' moves so far, whatever chance did. Situations are listed in the order in which play
+reaches them, the likelier ones first. Views of one situation with the same policy share a row.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RARE = 0.005
 
 
 class Row(NamedTuple):
-    """Views of one player that play alike."""
+    """Views of one player with the same policy."""
 
     player: int
     views: list[str]
@@ -41,14 +41,14 @@ class Row(NamedTuple):
 
 
 def first_rows(policy: Policy, most: int = MOST_ROWS) -> list[Row]:
-    """The rows of the situations that come first, as many as fit, and of one at least."""
+    """The rows of the first situations, at most `most`; at least those of one situation."""
     tree = handy_tree(policy.game) if policy.game.hidden else None
     if tree is None:
-        return _alike(policy, list(range(min(most, len(policy)))))
+        return _grouped(policy, list(range(min(most, len(policy)))))
     ordered = policy_on(tree, aligned(tree, policy))
     rows: list[Row] = []
     for infosets in _situations(tree, ordered.probability):
-        more = _alike(ordered, infosets.tolist())
+        more = _grouped(ordered, infosets.tolist())
         if rows and len(rows) + len(more) > most:
             break
         rows += more
@@ -66,14 +66,14 @@ def show(screen: Console, policy: Policy, rest: str) -> None:
 
 
 def beside(policies: Mapping[str, Policy]) -> Table:
-    """What several policies of one game do at every view, situation by situation, each in a column of its own."""
+    """A table of all views of a game, situation by situation, with a column for each policy."""
     from rich.box import SIMPLE_HEAD
     from rich.markup import escape
     from rich.table import Table
 
     first, *_ = policies.values()
     game, tree = first.game, game_tree(first.game)
-    drawn = Table("player", "view", *map(escape, policies), box=SIMPLE_HEAD, pad_edge=False)
+    table = Table("player", "view", *map(escape, policies), box=SIMPLE_HEAD, pad_edge=False)
     for infosets in _situations(tree, aligned(tree, first)):
         for i in sorted(infosets.tolist(), key=lambda i: tuple(tree.infosets.views[i])):
             view = tree.infosets.views[i]
@@ -81,8 +81,8 @@ def beside(policies: Mapping[str, Policy]) -> Table:
                 "   ".join(f"{game.action_name(a)} {_cell(p)}" for a, p in policy(view).items())
                 for policy in policies.values()
             ]
-            drawn.add_row(str(game.mover(view)), escape(game.describe(view)), *map(escape, cells))
-    return drawn
+            table.add_row(str(game.mover(view)), escape(game.describe(view)), *map(escape, cells))
+    return table
 
 
 def _table(policy: Policy, rows: list[Row]) -> Table:
@@ -92,36 +92,36 @@ def _table(policy: Policy, rows: list[Row]) -> Table:
 
     names = sorted({name for row in rows for name in row.plays}, key=policy.game.parse_action)
     wide = len(names) <= MOST_COLUMNS
-    drawn = Table("player", "view", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table("player", "view", box=SIMPLE_HEAD, pad_edge=False)
     for name in names if wide else ["plays"]:
-        drawn.add_column(escape(name), justify="right" if wide else "left")
+        table.add_column(escape(name), justify="right" if wide else "left")
     for row in rows:
         cells = [_cell(row.plays.get(name)) for name in names] if wide else [_likely(row.plays)]
-        drawn.add_row(str(row.player), escape(_joined(row.views)), *map(escape, cells))
-    return drawn
+        table.add_row(str(row.player), escape(_joined(row.views)), *map(escape, cells))
+    return table
 
 
 def _situations(tree: GameTree, probability: Reals) -> list[NDArray[np.int32]]:
     """The information sets of each situation, level by level of the game."""
     histories = tree.histories
     level, situation, reach = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
-    found: list[NDArray[np.int32]] = []
+    situations: list[NDArray[np.int32]] = []
     new = np.ones(tree.num_infosets, bool)
     while len(level) and len(new) - np.count_nonzero(new) <= MOST_ROWS:
         moves = histories.infoset[level] != NONE
         weight = np.bincount(situation[moves], reach[moves])
         for s in sorted(np.unique(situation[moves]), key=lambda s: -weight[s]):
             infosets = np.unique(histories.infoset[level[moves & (situation == s)]])
-            found.append(infosets[new[infosets]])
+            situations.append(infosets[new[infosets]])
             new[infosets] = False
         level, situation, reach = _next_level(tree, probability, level, situation, reach)
-    return found
+    return situations
 
 
 def _next_level(
     tree: GameTree, probability: Reals, level: Ints, situation: Ints, reach: Reals
 ) -> tuple[Ints, Ints, Reals]:
-    """All histories one step deeper, the number of each one's situation, and how likely play comes there."""
+    """All histories one step deeper, the number of each one's situation, and the probability of reaching it."""
     histories = tree.histories
     count = histories.children[level]
     start = np.repeat(np.cumsum(count) - count, count)
@@ -135,8 +135,8 @@ def _next_level(
     return deeper.astype(np.int64), number.astype(np.int64), np.repeat(reach, count) * edge
 
 
-def _alike(policy: Policy, numbers: list[int]) -> list[Row]:
-    """The rows of some views, those that look the same put together."""
+def _grouped(policy: Policy, numbers: list[int]) -> list[Row]:
+    """The rows of some views; those that look the same share one."""
     game = policy.game
     rows: dict[tuple[object, ...], Row] = {}
     for i in sorted(numbers, key=lambda i: tuple(policy.views[i])):

@@ -1,6 +1,6 @@
-"""Those who run against each other in `qdts bench solve`: our solvers, LiteEFG's and OpenSpiel's.
+"""The solvers of `qdts bench solve`: ours, and those of our peers LiteEFG and OpenSpiel.
 
-Each is built for a game and an algorithm; then only `run` is under the clock.
+Each is built for a game and an algorithm; the clock then runs for `run` alone.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from qdts.solving.solver import make_solver
 from qdts.solving.tree.recent import game_tree
 
 
-class Contestant(Protocol):
+class BenchmarkSolver(Protocol):
     """A solver of one game."""
 
     name: ClassVar[str]
     module: ClassVar[str]
-    """What must be installed for it."""
+    """The package that must be installed."""
     algorithms: ClassVar[tuple[str, ...]]
-    """What it has that converges fast."""
+    """Those that converge fast."""
 
     def __init__(self, game: str, algorithm: str) -> None: ...
 
     def run(self, iterations: int) -> None:
-        """Go on for a number of iterations."""
+        """Run some more iterations."""
 
     def nash_conv(self) -> float:
-        """Of the strategy that the algorithm converges by; here the sum of both players' gains."""
+        """The sum of both players' gains against the strategy that converges."""
 
 
 class Ours:
@@ -118,16 +118,21 @@ class OpenSpiel:
         return float(pyspiel.nash_conv(self.game, self.solver.average_policy()))
 
 
-PEERS: tuple[type[Contestant], ...] = (LiteEFG, OpenSpiel)
+PEERS: tuple[type[BenchmarkSolver], ...] = (LiteEFG, OpenSpiel)
 
 
-def is_installed(contestant: type[Contestant]) -> bool:
-    """Whether a contestant can take part."""
-    return importlib.util.find_spec(contestant.module) is not None
+def is_installed(solver: type[BenchmarkSolver]) -> bool:
+    """Whether the package of a solver is installed."""
+    return has_package(solver.module)
+
+
+def has_package(name: str) -> bool:
+    """Whether a package is installed."""
+    return importlib.util.find_spec(name) is not None
 
 
 def lite_env(game: str) -> Any:
-    """LiteEFG's form of an OpenSpiel game; the file that it writes once goes to a folder of this process."""
+    """LiteEFG's form of an OpenSpiel game; the file that it writes goes to a temporary folder."""
     import LiteEFG as lite  # noqa: N813
     import pyspiel
 
@@ -137,13 +142,13 @@ def lite_env(game: str) -> Any:
 
 @functools.cache
 def _scratch() -> tempfile.TemporaryDirectory[str]:
-    """A folder that goes when the process ends."""
+    """A folder that is removed when the process ends."""
     return tempfile.TemporaryDirectory(prefix="qdts-bench-")
 
 
 @contextlib.contextmanager
 def _home(folder: str) -> Iterator[None]:
-    """LiteEFG writes into the home folder: let it be another one meanwhile."""
+    """Make another folder the home folder, where LiteEFG writes."""
     before = os.environ.get("HOME")
     os.environ["HOME"] = folder
     try:

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from cli.running import Output, check_failure, run_json, run_text
 from qdts import load_game, save_policy
 from qdts.cli import main
+from qdts.survey import measure
 from qdts.survey import page as survey_page
-from qdts.survey import survey as measuring
+from qdts.survey.measure import policy_of
+from qdts.survey.plan import SEARCHES
 from qdts.survey.plot import ALWAYS
 from qdts.survey.rows import Key, read_rows
-from qdts.survey.survey import SEARCHES, policy_of
-from test_cli import check_failure, run_json, run_text
 
-Output = pytest.CaptureFixture[str]
-PAGE = Path(__file__).parents[1] / "docs" / "searches.md"
+PAGE = Path(__file__).parents[3] / "docs" / "searches.md"
 QUICK = ["--game", "kuhn_poker", "--visits", "4,16", "--seeds", "2"]
 
 
@@ -99,8 +99,8 @@ def test_parts_together_are_the_whole(capsys: Output, rows: Path, tmp_path: Path
     assert (whole["cells"], whole["measured"], whole["known"]) == (28, 0, 28)
 
 
-def test_progress_is_told(capsys: Output, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(measuring, "PAUSE", 0.0)
+def test_progress_is_reported(capsys: Output, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(measure, "PAUSE", 0.0)
     arguments = ["survey", "--rows", str(tmp_path / "rows.jsonl"), *QUICK, "--search", "mmds"]
     assert main(arguments) == 0
     printed = capsys.readouterr()
@@ -125,9 +125,7 @@ def test_progress_is_told(capsys: Output, monkeypatch: pytest.MonkeyPatch, tmp_p
     ],
     ids=lambda x: " ".join(x),
 )
-def test_wrong_input_is_told_in_one_sentence(
-    arguments: list[str], words: list[str], capsys: Output, tmp_path: Path
-) -> None:
+def test_wrong_input_gives_one_sentence(arguments: list[str], words: list[str], capsys: Output, tmp_path: Path) -> None:
     check_failure(capsys, ["survey", "--rows", str(tmp_path / "rows.jsonl"), *arguments], *words)
 
 

@@ -1,4 +1,4 @@
-"""The machine that figures come from."""
+"""The machine that figures come from: its hardware, and the versions of what runs on it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from qdts.packages import COMPARED, EXTRAS
 
 
 def machine() -> dict[str, Any]:
-    """Versions and hardware; a load above 1 means that others are at work too."""
+    """Versions and hardware; a load above 1 means that other processes run too, None that the system has no figure."""
     return {
         "python": platform.python_version(),
         **{name: _version(name) for name in ("qdts", "numba", "numpy", *EXTRAS["nets"], *COMPARED)},
         "cpu": _cpu_model(),
         "cores": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 2),
+        "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
     }
 
 
@@ -31,6 +31,6 @@ def _version(package: str) -> str | None:
 
 def _cpu_model() -> str:
     info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return named[0] if named else platform.processor() or platform.machine()

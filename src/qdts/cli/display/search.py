@@ -1,4 +1,4 @@
-"""What one search found, for people and for programs."""
+"""The result of `qdts search`, for people and for programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qdts.cli.display.output import number
-from qdts.cli.display.solution import panel
+from qdts.cli.display.panel import panel
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,23 +24,23 @@ MOST_VALUES = 8
 """Values of a hole that are shown, the likeliest."""
 
 
-class Found(NamedTuple):
-    """All of it."""
+class SearchReport(NamedTuple):
+    """One search from a state: its arguments and its results."""
 
     game: Game
     view: Ints
     facts: dict[str, Any]
-    """What was asked for, and how long it took."""
+    """The arguments of the search, and the seconds that it took."""
     result: Result
     belief: HoleBelief | None
-    """Of the first hole, for the action that is most likely played."""
+    """About the first hole, after the action that is most likely played."""
     top: Branch | None
-    """The top of the trees, if it was asked for."""
+    """The top of the trees, with --tree."""
 
     def data(self) -> dict[str, Any]:
-        """As one object."""
+        """The object that --json prints."""
         data = self.facts | {"nodes": self.result.nodes, "full": self.result.full}
-        data |= {"actions": _rows(self.game, self.result), "belief": None}
+        data |= {"actions": _action_rows(self.game, self.result), "belief": None}
         if self.belief is not None:
             data["belief"] = {"hole": self.belief.hole, "name": self.belief.name, "values": dict(self.belief.values)}
         if self.top is not None:
@@ -48,11 +48,11 @@ class Found(NamedTuple):
         return data
 
     def show(self, screen: Console) -> None:
-        """On a screen."""
+        """Print it for people."""
         from rich.markup import escape
 
-        screen.print(panel(self.game.spec, f"searched by {escape(self.facts['search'])}", self._words()))
-        screen.print(_table(_rows(self.game, self.result)))
+        screen.print(panel(self.game.spec, f"searched by {escape(self.facts['search'])}", self._facts()))
+        screen.print(_table(_action_rows(self.game, self.result)))
         if self.belief is not None:
             likely = sorted(self.belief.values, key=lambda v: -v[1])
             text = "   ".join(f"{name} {p:.3f}" for name, p in likely[:MOST_VALUES])
@@ -60,36 +60,36 @@ class Found(NamedTuple):
             screen.print(f"[dim]belief about {escape(self.belief.name)}:[/]   {escape(text)}{more}")
         if self.top is not None:
             screen.print("\nTop of the trees: choice, visits, kind of node, Q to the tree's owner", style="bold")
-            screen.print(_drawn(self.top))
+            screen.print(_tree(self.top))
 
-    def _words(self) -> dict[str, str]:
+    def _facts(self) -> dict[str, str]:
         from rich.markup import escape
 
-        words = {"state": escape(self.facts["state"])}
+        facts = {"state": escape(self.facts["state"])}
         if self.game.title is not None:
-            words["in words"] = escape(self.game.describe(self.view))
+            facts["in words"] = escape(self.game.describe(self.view))
         full = ", and no room for more" if self.result.full else ""
         spent = f"{self.facts['visits']:,} visits, {self.result.nodes:,} nodes{full}, {number(self.facts['seconds'])} s"
-        words["to move"] = f"player {self.facts['player']}"
-        words["knows"] = escape(self.facts["policy"]) if self.facts["policy"] else "nothing but the rules"
-        return words | {"search": spent}
+        facts["to move"] = f"player {self.facts['player']}"
+        facts["knows"] = escape(self.facts["policy"]) if self.facts["policy"] else "nothing but the rules"
+        return facts | {"search": spent}
 
 
-def _rows(game: Game, found: Result) -> list[dict[str, Any]]:
+def _action_rows(game: Game, result: Result) -> list[dict[str, Any]]:
     """The root's actions, ascending. `share` is the share of visits, `move` the probability of being played."""
-    total = max(int(found.visits.sum()), 1)
+    total = max(int(result.visits.sum()), 1)
     return [
         {
-            "action": game.action_name(int(found.actions[i])),
-            "number": int(found.actions[i]),
-            "visits": int(found.visits[i]),
-            "q_lo": _finite(found.q_lo[i]),
-            "q_hi": _finite(found.q_hi[i]),
-            "prior": _finite(found.prior[i]),
-            "share": float(found.visits[i]) / total,
-            "move": float(found.move[i]),
+            "action": game.action_name(int(result.actions[i])),
+            "number": int(result.actions[i]),
+            "visits": int(result.visits[i]),
+            "q_lo": _finite(result.q_lo[i]),
+            "q_hi": _finite(result.q_hi[i]),
+            "prior": _finite(result.prior[i]),
+            "share": float(result.visits[i]) / total,
+            "move": float(result.move[i]),
         }
-        for i in range(len(found.actions))
+        for i in range(len(result.actions))
     ]
 
 
@@ -121,8 +121,8 @@ def _interval(lo: float, hi: float) -> str:
     return f"{lo:+.3f}" if f"{lo:+.3f}" == f"{hi:+.3f}" else f"[{lo:+.3f}, {hi:+.3f}]"
 
 
-def _drawn(top: Branch) -> Tree:
-    """A branch and what is below it as lines with guides."""
+def _tree(top: Branch) -> Tree:
+    """A branch and everything below it, as lines with guides."""
     from rich.tree import Tree
 
     def add(tree: Tree, branch: Branch) -> None:
@@ -133,9 +133,9 @@ def _drawn(top: Branch) -> Tree:
         if branch.spawned is not None:
             add(tree.add(f"[magenta]simulated:[/] {_label(branch.spawned)}"), branch.spawned)
 
-    drawn = Tree(_label(top))
-    add(drawn, top)
-    return drawn
+    tree = Tree(_label(top))
+    add(tree, top)
+    return tree
 
 
 def _label(branch: Branch) -> str:

@@ -6,9 +6,6 @@ import importlib.util
 import io
 import json
 import re
-import signal
-import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
@@ -16,16 +13,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from cli.running import Output, check_failure, interrupt
 from qdts.cli import main
-from qdts.cli.display import solving as progress
 from qdts.cli.display.chart import spark
 from qdts.cli.display.training import Display
 from qdts.games.registry import load_game
 from qdts.learning.config import SETTINGS, Config, flat
 from qdts.learning.report.page import page
 from qdts.learning.run import Run, open_run
-
-Output = pytest.CaptureFixture[str]
 
 KEYS = {
     *("game", "run", "seed", "generations", "seconds", "games", "nash_conv", "nash_conv_average", "nash_conv_search"),
@@ -38,12 +33,6 @@ TINY = [
 QUICK = [part for setting in TINY for part in ("--set", setting)]
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However slow the machine is, nothing takes so long that it must be told."""
-    monkeypatch.setattr(progress, "BEAT_SECONDS", 3600.0)
-
-
 def train_json(capsys: Output, *arguments: str) -> dict[str, Any]:
     assert main(["train", *arguments, "--json"]) == 0
     printed = capsys.readouterr()
@@ -52,15 +41,6 @@ def train_json(capsys: Output, *arguments: str) -> dict[str, Any]:
     data = json.loads(printed.out)
     assert {*data} == KEYS
     return data
-
-
-def check_failure(capsys: Output, arguments: list[str], *words: str) -> None:
-    assert main(["train", *arguments, "--json"]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert re.fullmatch(r"qdts: [^\n]+\n", printed.err)
-    for word in words:
-        assert word in printed.err
 
 
 def test_a_run_goes_on_as_if_it_had_never_stopped(capsys: Output, tmp_path: Path) -> None:
@@ -159,38 +139,38 @@ def test_a_report_of_many_generations_stays_small() -> None:
     ],
     ids=lambda x: " ".join(x) if x else "",
 )
-def test_wrong_input_is_an_error_of_one_sentence(
+def test_wrong_input_gives_one_sentence(
     arguments: list[str], words: list[str], capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    check_failure(capsys, arguments, *words)
+    check_failure(capsys, ["train", *arguments], *words)
     assert [*tmp_path.iterdir()] == []
 
 
 def test_folders_that_are_taken_or_no_runs(capsys: Output, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
-    check_failure(capsys, ["kuhn_poker", "--out", str(tmp_path / "full")], "full", "expected a new one")
+    check_failure(capsys, ["train", "kuhn_poker", "--out", str(tmp_path / "full")], "full", "expected a new one")
     (tmp_path / "config.json").write_text('{"format": "other", "format_version": 1}')
-    check_failure(capsys, ["--resume", str(tmp_path)], "other 1", "qdts-run 1")
+    check_failure(capsys, ["train", "--resume", str(tmp_path)], "other 1", "qdts-run 1")
     run = str(tmp_path / "run")
     train_json(capsys, "kuhn_poker", "--generations", "1", "--out", run, *QUICK)
-    check_failure(capsys, ["kuhn_poker", "--out", run], "--resume")
-    check_failure(capsys, ["leduc_poker", "--resume", run], "kuhn_poker", "leduc_poker")
-    check_failure(capsys, ["--resume", run, "--minutes", "1"], "expected generations, not minutes")
+    check_failure(capsys, ["train", "kuhn_poker", "--out", run], "--resume")
+    check_failure(capsys, ["train", "leduc_poker", "--resume", run], "kuhn_poker", "leduc_poker")
+    check_failure(capsys, ["train", "--resume", run, "--minutes", "1"], "expected generations, not minutes")
 
 
-def test_a_missing_package_or_device_is_named(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_packages_and_devices(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    check_failure(capsys, ["kuhn_poker", "--device", "cuda"], "cuda", "expected cpu")
+    check_failure(capsys, ["train", "kuhn_poker", "--device", "cuda"], "cuda", "expected cpu")
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else find(name))
-    check_failure(capsys, ["kuhn_poker"], "learning needs torch", "pip install 'qdts[nets]'")
+    check_failure(capsys, ["train", "kuhn_poker"], "learning needs torch", "pip install 'qdts[nets]'")
 
 
-def test_settings_are_shown_with_their_meaning(capsys: Output) -> None:
+def test_settings_are_listed_with_their_meaning(capsys: Output) -> None:
     assert [*SETTINGS] == [*flat(Config())]
     assert all(setting.meaning for setting in SETTINGS.values())
     assert main(["train", "--settings", "kuhn_poker", "--set", "search.visits=77"]) == 0
@@ -216,22 +196,12 @@ sys.exit(main(sys.argv[1:]))
 
 def test_ctrl_c_keeps_whole_generations(capsys: Output, tmp_path: Path) -> None:
     folder = str(tmp_path / "run")
-    command = [sys.executable, "-c", INTERRUPTIBLE, "train", "kuhn_poker", "--generations", "1000000"]
-    with subprocess.Popen(
-        [*command, "--json", "--out", folder, *QUICK], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr is not None
-        while process.stderr.readline() != "done\n":
-            assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "Traceback" not in err
-    data = json.loads(out.splitlines()[-1])
-    assert err.splitlines()[-2:] == [
-        f"qdts: generations kept: {data['generations']:,}; qdts train --resume {folder} goes on",
-        "qdts: stopped by Ctrl-C",
-    ]
+    command = ["train", "kuhn_poker", "--generations", "1000000", "--json", "--out", folder, *QUICK]
+    ended = interrupt(INTERRUPTIBLE, *command, after=lambda line: line == "done\n")
+    assert ended.code == 130
+    data = json.loads(ended.out.splitlines()[-1])
+    kept = f"qdts: generations kept: {data['generations']:,}; qdts train --resume {folder} continues"
+    assert ended.err.splitlines()[-2] == kept
     assert data["interrupted"] is True
     run = open_run(folder)
     assert run.checkpoints()[-1] == run.metrics()[-1]["generation"] == data["generations"]

@@ -1,0 +1,71 @@
+"""The rows of `qdts bench`, for people and for programs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from qdts.cli.display.output import number
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from qdts.cli.benchmarks.rows import Entry, Row
+
+VERDICTS = {True: "[green]met[/]", False: "[red]not met[/]", None: "[yellow]not known[/]"}
+
+
+def as_data(row: Row) -> dict[str, Any]:
+    """A row as --json prints it."""
+    entries = [{**dataclasses.asdict(entry), "figure": entry.figure} for entry in row.entries]
+    return {**dataclasses.asdict(row), "entries": entries, "ratios": row.ratios}
+
+
+def show_machine(screen: Console, machine: Mapping[str, Any]) -> None:
+    """Print the machine that figures come from, in one line."""
+    screen.print(", ".join(f"{key} {value}" for key, value in machine.items()), style="dim")
+
+
+def show_row(screen: Console, row: Row) -> None:
+    """Print a row: its figures, its targets and its clock."""
+    from rich.table import Table
+
+    about = " · ".join(part for part in (row.game, row.algorithm, f"threads {row.threads}", row.unit) if part)
+    screen.print(f"\n[bold]{row.name}[/]  {about}")
+    if row.circumstances:
+        screen.print(f"  {row.circumstances}", markup=False)
+    grid = Table.grid(padding=(0, 2))
+    for column in ("left", "right", "right", "left"):
+        grid.add_column(justify=column)
+    for entry in row.entries:
+        grid.add_row(f"  {entry.who}", *_cells(row, entry))
+    screen.print(grid)
+    for target in row.targets:
+        screen.print(f"  target: {target.words}: {VERDICTS[target.met]}")
+    screen.print(f"  [dim]clock: {row.clock}[/]")
+
+
+def show_learning_speed(screen: Console, speed: Mapping[str, Any], *, generations: int, setup: str) -> None:
+    """Print how fast a game is learned; `setup` says on what."""
+    screen.print(f"\n[bold]learning[/]  {speed['game']} · {setup}", highlight=False)
+    for key in ("games", "visits", "evaluations"):
+        screen.print(f"  {figure_text(speed[f'{key}_per_second']):>9} {key}/s")
+    shares = ", ".join(f"{part} {share:.0%}" for part, share in speed["shares"].items())
+    screen.print(f"  share of time: {shares}")
+    screen.print(f"  [dim]clock: {generations} generations, without compiling, measuring and checkpoints[/]")
+
+
+def figure_text(figure: float) -> str:
+    """Whole numbers from 100 on, three significant digits below."""
+    return f"{figure:,.0f}" if figure >= 100 else number(figure)
+
+
+def _cells(row: Row, entry: Entry) -> tuple[str, str, str]:
+    """The figure, how many times better ours is, and a note."""
+    if entry.figure is None:
+        return "", "", entry.note
+    ratio = f"{row.ratios[entry.who]:,.1f} times" if entry.who in row.ratios else ""
+    spread = f"median of {len(entry.turns)}, {figure_text(min(entry.turns))} to {figure_text(max(entry.turns))}"
+    turns = spread if len(entry.turns) > 1 else "once"
+    return figure_text(entry.figure), ratio, ", ".join(part for part in (entry.note, turns) if part)

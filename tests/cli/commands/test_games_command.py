@@ -1,0 +1,32 @@
+"""`qdts games`: the list of games, and the details of one."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli.running import Output, run_json, run_text
+from qdts.games.registry import family_names, find_family, load_game
+
+
+def test_games_as_json(capsys: Output) -> None:
+    listed = run_json(capsys, "games")["games"]
+    assert [game["name"] for game in listed] == family_names()
+    for game in listed:
+        assert {*game} == {"name", "summary", "players", "parameters", "examples"}
+        for parameter in game["parameters"]:
+            assert {*parameter} == {"name", "default", "help", "expected"}
+    assert run_json(capsys, "games", "liars_dice")["games"] == [g for g in listed if g["name"] == "liars_dice"]
+
+
+@pytest.mark.parametrize("name", family_names())
+def test_the_details_of_each_game(name: str, capsys: Output) -> None:
+    family = find_family(name)
+    text = run_text(capsys, "games", name)
+    assert all(p.name in text for p in family.parameters)
+    assert load_game(name).players == int(run_json(capsys, "games", name)["games"][0]["players"].split()[0])
+
+
+def test_games_in_a_table(capsys: Output) -> None:
+    text = run_text(capsys, "games")
+    assert all(name in text for name in family_names())
+    assert "2 to 10" in text
