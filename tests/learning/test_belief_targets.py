@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from learning.naive_nodes import Key, chain, key, keys
-from learning.samples import SPECS, by_table, made_up, sample
+from learning.samples import HIDDEN, by_table, made_up, sample
 from qdts import load_game
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
@@ -22,8 +22,6 @@ from qdts.learning.targets.belief import BeliefTargets, belief_targets, explorer
 from qdts.search.evaluation.evaluator import NOTHING, SAMPLE
 from qdts.solving.belief import belief
 from qdts.solving.policy import Policy, game_tree, policy_on
-
-HIDDEN = [spec for spec in SPECS if load_game(spec).hidden]
 
 
 @pytest.mark.parametrize("spec", HIDDEN)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from learning.samples import HIDDEN
 from qdts import load_game
 from qdts.games import Game
 from qdts.kernels import Reals
@@ -30,14 +31,6 @@ from qdts.search.options.options import named
 from qdts.solving.measure import measure_policy
 from qdts.solving.policy import Policy, game_tree, policy_on, uniform_policy
 from qdts.solving.values import reach, view_reach
-
-SPECS = [
-    "kuhn_poker",
-    "kuhn_poker(players=3)",
-    "leduc_poker",
-    "liars_dice(numdice=1,dice_sides=3,split=true)",
-    "goofspiel(num_cards=3)",
-]
 
 
 def random_policy(game: Game, seed: int = 1) -> Policy:
@@ -66,7 +59,7 @@ def as_network(stub: Stub) -> Any:
     return stub
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", HIDDEN)
 def test_exact_networks_have_no_error(spec: str) -> None:
     policy = random_policy(load_game(spec))
     stub = Stub(policy)
@@ -91,7 +84,7 @@ def test_where_the_others_never_go_nothing_counts() -> None:
     assert belief_error(as_network(Stub(policy)), policy) < 1e-9
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", HIDDEN)
 def test_uniform_play_reveals_nothing(spec: str) -> None:
     """Where all play uniformly, and may do the same whatever they hold, the rules' weights are the belief."""
     game = load_game(spec)
