@@ -25,6 +25,9 @@ SPECS = [
     "tic_tac_toe",
     "pig(players=3,winscore=10)",
 ]
+HIDDEN = [spec for spec in SPECS if load_game(spec).hidden]
+PERFECT = [spec for spec in SPECS if spec not in HIDDEN]
+"""Those with hidden and with perfect information."""
 
 
 def made_up(game: Game, seed: int = 0) -> Decide:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from learning.naive_nodes import Key, chain, key, keys
-from learning.samples import SPECS, by_table, made_up, sample
+from learning.samples import HIDDEN, by_table, made_up, sample
 from qdts import load_game
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
@@ -23,8 +23,6 @@ from qdts.search.evaluation.evaluator import NOTHING, SAMPLE
 from qdts.solving.exact.belief import belief
 from qdts.solving.policy.table import Policy, policy_on
 from qdts.solving.tree.recent import game_tree
-
-HIDDEN = [spec for spec in SPECS if load_game(spec).hidden]
 
 
 @pytest.mark.parametrize("spec", HIDDEN)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from learning.samples import HIDDEN
 from qdts import load_game
 from qdts.games import Game
 from qdts.kernels import Reals
@@ -32,14 +33,6 @@ from qdts.solving.measure import measure_policy
 from qdts.solving.policy.table import Policy, policy_on
 from qdts.solving.tree.recent import game_tree
 from qdts.solving.uniform import uniform_policy
-
-SPECS = [
-    "kuhn_poker",
-    "kuhn_poker(players=3)",
-    "leduc_poker",
-    "liars_dice(numdice=1,dice_sides=3,split=true)",
-    "goofspiel(num_cards=3)",
-]
 
 
 def random_policy(game: Game, seed: int = 1) -> Policy:
@@ -68,7 +61,7 @@ def as_network(stub: Stub) -> Any:
     return stub
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", HIDDEN)
 def test_exact_networks_have_no_error(spec: str) -> None:
     policy = random_policy(load_game(spec))
     stub = Stub(policy)
@@ -93,7 +86,7 @@ def test_where_the_others_never_go_nothing_counts() -> None:
     assert belief_error(as_network(Stub(policy)), policy) < 1e-9
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", HIDDEN)
 def test_uniform_play_reveals_nothing(spec: str) -> None:
     """Where all play uniformly, and may do the same whatever they hold, the rules' weights are the belief."""
     game = load_game(spec)

@@ -8,15 +8,12 @@ import numpy as np
 import pytest
 
 from learning.naive_nodes import Key, chain, key, keys
-from learning.samples import SPECS, sample
-from qdts import load_game
+from learning.samples import HIDDEN, PERFECT, SPECS, sample
 from qdts.learning.selfplay.record import Record
 from qdts.learning.targets.value import OUTCOME, ValueRule, following, residual_variance, value_targets
 from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE
 
 TARGETS = [ValueRule(mix, deblunder) for mix in (0.0, 0.5, 1.0) for deblunder in (True, False)]
-HIDDEN = [spec for spec in SPECS if load_game(spec).hidden]
-PERFECT = [spec for spec in SPECS if not load_game(spec).hidden]
 
 
 def own_value(record: Record, t: int) -> float:

@@ -42,6 +42,14 @@ MOST_MINUTES = 1_000_000.0
 class Run:
     """A run of learning and the folder that it is kept in.
 
+    Args:
+        folder: Where its files are.
+        game: What is learned.
+        seed: Of all random numbers.
+        config: All settings.
+        minutes: The budget, or None.
+        generations: The budget, or None; exactly one of the two is given.
+
     Example:
         >>> from qdts import Run, load_game
         >>> from qdts.learning.config import preset
@@ -56,7 +64,6 @@ class Run:
     config: Config
     minutes: float | None = None
     generations: int | None = None
-    """The budget is given in minutes or in generations."""
 
     @property
     def report(self) -> Path:
