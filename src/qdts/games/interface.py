@@ -125,16 +125,20 @@ HINTS = {
 """What to do about errors of the compiler that hold these words."""
 
 
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+"""What the compiler puts into its messages for terminals."""
+
+
 def _why_not(dispatcher: Any, signature: Signature, error: Exception) -> str:
     """Which rule does not compile, where and why, in one sentence of the compiler's many."""
-    code = dispatcher.py_func.__code__
+    code, message = dispatcher.py_func.__code__, COLOURS.sub("", str(error))
     if code.co_argcount != len(signature.args):
         why = f"it takes {code.co_argcount} arguments, expected {len(signature.args)}"
     else:
-        words = str(error).partition("There are ")[0].partition("\nFile ")[0].splitlines()
+        words = message.partition("There are ")[0].partition("\nFile ")[0].splitlines()
         why = " ".join(" ".join(w for w in words if not w.startswith(("Failed in", "During:"))).split())
     why = "; ".join([why, *(hint for words, hint in HINTS.items() if words in why)])
-    place = re.search(f'File "{re.escape(Path(code.co_filename).name)}", line ([0-9]+)', str(error))
+    place = re.search(f'File "{re.escape(Path(code.co_filename).name)}", line ([0-9]+)', message)
     line = place[1] if place else code.co_firstlineno
     return f"the rule '{code.co_name}' does not compile: {code.co_filename}, line {line}: {why}"
 
