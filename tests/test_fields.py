@@ -44,7 +44,8 @@ def test_a_field_is_read_from_its_declaration() -> None:
 
 def test_arrays_have_the_declared_axes() -> None:
     made = empty_arrays(Inner, {"N": 3}, scale=2.0)
-    assert (made.numbers.shape, made.numbers.dtype, made.scale) == ((3,), np.int64, 2.0)
+    assert made.numbers.shape == (3,)
+    assert (str(made.numbers.dtype), made.scale) == ("int64", 2.0)
 
 
 @kernel(float64(OuterType))
