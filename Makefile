@@ -1,19 +1,21 @@
-# Everything runs in .venv, made by `make setup`; it is renewed when pyproject.toml or constraints.txt change.
+# Everything runs in .venv, which is renewed when pyproject.toml or constraints.txt change. `make train` and `make solve`
+# install what the program needs; the other targets what developing it needs, too.
 
 VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.setup
+DEV := $(VENV)/.dev
 BENCH := $(VENV)/.bench
 INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train solve test bench golden clean
+.PHONY: help setup train solve test docs bench golden figures clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
-setup: $(SETUP) ## make .venv and install everything into it
+setup: $(DEV) ## make .venv and install everything into it
 
 $(SETUP): pyproject.toml constraints.txt
 	@for python in $(PYTHONS); do \
@@ -23,10 +25,14 @@ $(SETUP): pyproject.toml constraints.txt
 	done; \
 	echo "qdts needs Python 3.11 or later; none of these is: $(PYTHONS)" >&2; exit 1
 	$(INSTALL) setuptools
+	$(INSTALL) --no-build-isolation -e '.[nets]'
+	@touch $@
+
+$(DEV): $(SETUP)
 	$(INSTALL) --no-build-isolation -e '.[dev]'
 	@touch $@
 
-$(BENCH): $(SETUP)
+$(BENCH): $(DEV)
 	$(INSTALL) --no-build-isolation -e '.[dev,bench]'
 	@touch $@
 
@@ -36,17 +42,26 @@ train: $(SETUP) ## learn Kuhn poker by self-play for a minute, into runs/
 solve: $(SETUP) ## solve Leduc poker and watch it converge
 	$(BIN)/qdts solve leduc_poker --iterations 200000
 
-test: $(SETUP) ## check style and types, run all tests
+test: $(DEV) ## check style and types, run all tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2
 
+docs: $(DEV) ## build the site into site/, strictly: a warning or a dead link is an error
+	$(BIN)/mkdocs build --strict --quiet
+	@echo 'open site/index.html'
+
 bench: $(BENCH) ## measure speed side by side with LiteEFG and OpenSpiel
 	$(BIN)/qdts bench solve
 
-golden: $(SETUP) ## write the golden files of all games anew
+golden: $(DEV) ## write the golden files of all games anew
 	$(BIN)/python -m qdts.testing.golden --write tests/golden
+
+FIGURES := collapse many_trees intervals holes walks
+
+figures: $(DEV) ## draw the figures of docs/idea.md anew
+	@for figure in $(FIGURES); do $(BIN)/python docs/figures/$$figure.py || exit 1; done
 
 clean: ## remove .venv and whatever tools leave behind
 	rm -rf $(VENV) build src/*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -29,13 +29,13 @@ from qdts.search.evaluation.evaluator import Evaluator
 from qdts.search.options.options import Options
 from qdts.solving import load_policy, nash_conv, solve
 from qdts.solving.solver import Point
-from qdts.solving.tree import Progress
+from qdts.solving.tree.enumeration import Progress
 
 Output = pytest.CaptureFixture[str]
 
 SOLVE_KEYS = {
     *("game", "algorithm", "iterations", "seconds", "iterations_per_second"),
-    *("value", "values", "nash_conv", "interrupted", "out"),
+    *("value", "values", "nash_conv", "interrupted", "histories", "information_sets", "out"),
 }
 
 
@@ -128,6 +128,7 @@ def test_solve_as_json(capsys: Output, tmp_path: Path) -> None:
     assert {*data} == SOLVE_KEYS
     assert (data["game"], data["algorithm"], data["iterations"]) == ("kuhn_poker", "dcfr", 2000)
     assert (data["interrupted"], data["out"]) == (False, str(file))
+    assert (data["histories"], data["information_sets"]) == (58, 12)
     assert data["value"] == data["values"][0] == pytest.approx(-1 / 18, abs=1e-3)
     policy = load_policy(file)
     assert nash_conv(policy.game, policy) == pytest.approx(data["nash_conv"])
@@ -239,7 +240,7 @@ def check_failure(capsys: Output, arguments: list[str], *words: str) -> None:
         (["solve", "kuhn_poker(players=99)"], ["players=99", "from 2 to 10"]),
         (["solve", "kuhn_poker(players=3"], ["closing bracket"]),
         (["solve", "kuhn_poker", "--algorithm", "cfr++"], ["cfr++", "did you mean cfr+"]),
-        (["solve", "kuhn_poker", "--algorithm", "alpha-beta"], ["hides nothing"]),
+        (["solve", "kuhn_poker", "--algorithm", "alpha-beta"], ["perfect information"]),
         (["solve", "kuhn_poker", "--algorithm", "lp", "--plot", "curve.png"], ["--plot", "lp"]),
         (["solve", "kuhn_poker", "--iterations", "0"], ["--iterations", "1"]),
         (["solve", "kuhn_poker", "--iterations", "many"], ["--iterations"]),

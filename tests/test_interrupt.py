@@ -10,9 +10,10 @@ import pytest
 
 from qdts import InputError, interrupt, load_game
 from qdts.interrupt import apart, left_behind, stop_flag, verify_not_stopped
-from qdts.solving.minmax import alpha_beta, min_max
-from qdts.solving.positions import DEFAULT_LIMIT, _graph, iterate, position_graph
-from qdts.solving.tree import enumerate_game
+from qdts.solving.perfect.minmax import alpha_beta, min_max
+from qdts.solving.perfect.positions import DEFAULT_LIMIT, _graph, position_graph
+from qdts.solving.perfect.value_iteration import iterate
+from qdts.solving.tree.enumeration import enumerate_game
 
 
 def test_work_apart_gives_and_raises_as_a_call_does() -> None:

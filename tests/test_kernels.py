@@ -23,7 +23,7 @@ from numba.core import event
 def compiled(names):
     with event.install_recorder("numba:compile") as recorder:
         from qdts.games import load_game
-        from qdts.solving.tree import enumerate_game
+        from qdts.solving.tree.enumeration import enumerate_game
         from qdts.testing import check_game
         for name in names:
             game = load_game(name)
@@ -122,8 +122,8 @@ def copy(tmp_path: Path) -> Path:
 
 def test_engines_compile_once_for_all_games_and_processes(tmp_path: Path, copy: Path) -> None:
     first, second = json.loads(run(COMPILED, tmp_path, copy)[0])
-    assert {"qdts.solving.tree._walk", "qdts.games.batch._features", "qdts.games.kuhn_poker.legal"} <= set(first)
-    assert "qdts.games.matrix_game.legal" in second
+    assert {"qdts.solving.tree._walk", "qdts.games.batch._features", "qdts.games.rules.kuhn_poker.legal"} <= set(first)
+    assert "qdts.games.rules.matrix_game.legal" in second
     assert [f for f in second if f.startswith(("qdts.solving.", "qdts.testing."))] == []
     assert json.loads(run(COMPILED, tmp_path, copy)[0]) == [[], []], (
         "a second process must find everything in the cache"

@@ -12,8 +12,27 @@ import qdts
 
 PACKAGE = Path(qdts.__file__).parent
 ORDER = [
-    {"errors", "fields", "files", "hashing", "interrupt", "kernels", "plotting", "pointers", "rng"},  # the foundation
+    {
+        *(
+            "errors",
+            "fields",
+            "files",
+            "hashing",
+            "interrupt",
+            "kernels",
+            "notes",
+            "packages",
+            "plotting",
+            "pointers",
+            "rng",
+        ),
+    },  # the foundation
     {"games"},
+    {"solving/tree"},
+    {"solving/policy"},
+    {"solving/exact"},
+    {"solving/sequence", "solving/perfect", "solving/sweep"},
+    {"solving/regret"},
     {"solving"},
     {"search/options"},
     {"search/decision", "search/roots", "search/seeds"},
@@ -22,6 +41,10 @@ ORDER = [
     {"search/forest", "search/bandit"},
     {"search"},
     {"nets"},
+    {"learning/config", "learning/metrics", "learning/nodes"},
+    {"learning/selfplay"},
+    {"learning/targets", "learning/run"},
+    {"learning/report"},
     {"learning"},
     {"play"},
     {"survey", "testing"},

@@ -1,14 +1,14 @@
 """Blind man's bluff: poker with one card each, held to the forehead, and a mirror.
 
 There is one card of each rank. Both players ante one chip and hold a card that the other sees and they don't. Then
-first player 0 and then player 1 may glance into a mirror to see his own card; nobody notices, but it costs half
+first player 0 and then player 1 may glance into a mirror to see their own card; nobody notices, but it costs half
 a chip, paid to the other in the end. Then they bet: in turn each passes or bets one chip, and who faces a bet passes
 (folds) or bets (calls). The higher card takes the pot.
 
-    slot            holds
+    component       holds
     TURN            how many cards have been dealt and moves made
-    CARDS + p       1 + player p's card, 0 before the deal; hidden from p himself until he has glanced
-    GLANCES + p     0 before player p's choice, then 1 if he looked away, 2 if he glanced; hidden from the other
+    CARDS + p       1 + player p's card, 0 before the deal; hidden from p until they have glanced
+    GLANCES + p     0 before player p's choice, then 1 if they looked away, 2 if they glanced; hidden from the other
     BETS + k        0 before the k-th move, then 1 if it was a pass, 2 if it was a bet
 """
 
@@ -33,7 +33,7 @@ from qdts.games import (
 from qdts.kernels import Ints, Reals, Reals32, kernel
 
 TURN, CARDS, GLANCES, BETS = 0, 1, 3, 5
-SLOTS = 8
+COMPONENTS = 8
 PASS, BET, AWAY, GLANCE = 0, 1, 2, 3
 RANKS = 0  # where `rules` holds the number of ranks
 PRICE = 0.5
@@ -42,20 +42,20 @@ PRICE = 0.5
 @rule
 def initial(rules: Ints, world: Ints) -> None:
     """Nothing has happened."""
-    for i in range(SLOTS):
+    for i in range(COMPONENTS):
         world[i] = 0
 
 
 @rule
 def mover(rules: Ints, world: Ints) -> int:
-    """Two cards are dealt, each may glance, then they bet until nobody has anything to answer."""
+    """Two cards are dealt, each may glance, then they bet until no bet is open."""
     turn = world[TURN]
     if turn < 2:
         return CHANCE
     if turn < 6:
         return turn % 2
-    answered = world[BETS] == world[BETS + 1] or world[BETS] == BET + 1
-    return TERMINAL if answered or turn == 7 else 0
+    settled = world[BETS] == world[BETS + 1] or world[BETS] == BET + 1
+    return TERMINAL if settled or turn == 7 else 0
 
 
 @rule
@@ -118,7 +118,7 @@ def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
 
 @rule
 def redact(rules: Ints, world: Ints, player: int) -> None:
-    """Hide the player's own card unless he glanced, and whether the other did."""
+    """Hide the player's own card unless they glanced, and whether the other did."""
     if world[CARDS + player] != 0 and world[GLANCES + player] != GLANCE - AWAY + 1:
         world[CARDS + player] = UNKNOWN
     if world[GLANCES + 1 - player] != 0:
@@ -127,8 +127,8 @@ def redact(rules: Ints, world: Ints, player: int) -> None:
 
 @rule
 def hole(rules: Ints, view: Ints) -> int:
-    """The first unknown slot."""
-    for i in range(SLOTS):
+    """The first unknown component."""
+    for i in range(COMPONENTS):
         if view[i] == UNKNOWN:
             return i
     return NO_HOLE
@@ -147,11 +147,11 @@ def values(rules: Ints, view: Ints, hole: int, values: Ints, weights: Reals) -> 
 
 @rule
 def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
-    """Whose point of view it is, and every slot but TURN, which follows from the others."""
+    """Whose point of view it is, and every component but TURN, which follows from the others."""
     at = one_hot(out, 0, player, 2)
     for i in range(CARDS, GLANCES):
         at = one_hot(out, at, world[i], rules[RANKS] + 1)
-    for i in range(GLANCES, SLOTS):
+    for i in range(GLANCES, COMPONENTS):
         at = one_hot(out, at, world[i], 3)
 
 
@@ -177,9 +177,9 @@ def build(spec: str, ranks: int) -> Game:
         layout=Layout(
             (
                 Field("turn"),
-                Field("cards", ("-", *names), length=2),
-                Field("glances", ("-", "n", "y"), length=2),
-                Field("bets", ("-", "p", "b"), length=3),
+                Field("cards", ("-", *names), length=2, places=("card of player 0", "card of player 1")),
+                Field("glances", ("-", "n", "y"), length=2, names=("not yet", "looked away", "glanced")),
+                Field("bets", ("-", "p", "b"), length=3, names=("none", "pass", "bet")),
             )
         ),
         num_actions=4,
@@ -201,4 +201,5 @@ FAMILY = Family(
     parameters=(Parameter("ranks", 4, "how many cards there are, one of each rank", low=3, high=13),),
     build=build,
     examples=("blind_mans_bluff(ranks=3)", "blind_mans_bluff(ranks=6)"),
+    small=("blind_mans_bluff(ranks=3)",),
 )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         save_policy,
         solve,
         uniform_policy,
-        uniform_rows,
+        uniform_probabilities,
     )
 
 _WHERE = {
@@ -55,7 +55,8 @@ _WHERE = {
         "save_policy",
         "solve",
         "uniform_policy",
-        "uniform_rows",
+        "uniform_probabilities",
+        "uniform_rows",  # the old name of uniform_probabilities
     ],
 }
 _HOME = {name: module for module, names in _WHERE.items() for name in names}
@@ -90,7 +91,7 @@ __all__ = [
     "solve",
     "train",
     "uniform_policy",
-    "uniform_rows",
+    "uniform_probabilities",
 ]
 
 

@@ -1,16 +1,36 @@
-"""Finding vectors by what they hold: an open hash table over the rows of an array."""
+"""Integer vectors as keys: a hash, and an open hash table that finds a vector among the rows of an array.
+
+A table is an int32 array whose length is a power of two. An entry is the number of a row, or FREE.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import int32, int64
+from numba import int32, int64, types
 from numpy.typing import NDArray
 
 from qdts.kernels import Ints, kernel
-from qdts.pointers import element
+from qdts.pointers import flat
 
 FREE = -1
-"""A place of the table without a row."""
+"""An entry of the table without a row."""
+
+
+def table_size(rows: int) -> int:
+    """The length of a table for so many rows: a power of two, at least twice their number."""
+    return 1 << max(4, (2 * rows - 1).bit_length())
+
+
+def index_rows(rows: Ints, capacity: int = 0) -> NDArray[np.int32]:
+    """A table of the rows of int64[N, W], with space for `capacity` rows or N; of equal rows the first is in it."""
+    table = np.full(table_size(max(len(rows), capacity)), FREE, np.int32)
+    _insert_all(np.ascontiguousarray(rows), table)
+    return table
+
+
+def find_rows(rows: Ints, wanted: Ints) -> NDArray[np.int32]:
+    """The number of each wanted vector among the rows, both int64[any, W]; FREE where it is not among them."""
+    return _find_all(np.ascontiguousarray(rows), index_rows(rows), np.ascontiguousarray(wanted))
 
 
 @kernel()
@@ -25,28 +45,39 @@ def hash_vector(vector: Ints, size: int, seed: int) -> int:
 
 @kernel()
 def probe(rows: Ints, table: NDArray[np.int32], mask: int, vector: Ints, size: int) -> int:
-    """The place of a vector among rows of the same size: where it stands, or the free place where it belongs."""
+    """The entry of a vector among rows of the same size: the one that holds it, or the free one where it belongs.
+
+    Rows and table are given flat, by pointers; `mask` is the table's length minus one. Components are compared one at a
+    time: reading several at once, right after each was written by itself, makes the processor wait.
+    """
     place = hash_vector(vector, size, 0) & mask
     while table[place] != FREE:
-        same, row = True, table[place] * size
-        for i in range(size):
-            same &= rows[row + i] == vector[i]
-        if same:
+        i, row = 0, table[place] * size
+        while i < size and rows[row + i] == vector[i]:
+            i += 1
+        if i == size:
             break
         place = (place + 1) & mask
     return place
 
 
-@kernel(int32[::1](int64[:, ::1]))
-def index_rows(rows: Ints) -> NDArray[np.int32]:
-    """A table for `probe`, with room for twice as many rows; of equal rows the first is known."""
-    length = 16
-    while length < 2 * rows.shape[0]:
-        length *= 2
-    table = np.full(length, FREE, np.int32)
-    size = rows.shape[1]
+@kernel()
+def probe_rows(rows: Ints, table: NDArray[np.int32], vector: Ints) -> int:
+    """`probe` for arrays: int64[N, W], int32[power of two] and int64[W]."""
+    return probe(flat(rows), flat(table), table.shape[0] - 1, flat(vector), vector.shape[0])
+
+
+@kernel(types.void(int64[:, ::1], int32[::1]))
+def _insert_all(rows: Ints, table: NDArray[np.int32]) -> None:
     for row in range(rows.shape[0]):
-        place = probe(element(rows, 0), element(table, 0), length - 1, element(rows, row * size), size)
+        place = probe_rows(rows, table, rows[row])
         if table[place] == FREE:
             table[place] = row
-    return table
+
+
+@kernel(int32[::1](int64[:, ::1], int32[::1], int64[:, ::1]))
+def _find_all(rows: Ints, table: NDArray[np.int32], wanted: Ints) -> NDArray[np.int32]:
+    numbers = np.empty(wanted.shape[0], np.int32)
+    for i in range(wanted.shape[0]):
+        numbers[i] = table[probe_rows(rows, table, wanted[i])]
+    return numbers

@@ -27,6 +27,7 @@ import numpy as np
 from numba import config, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
 from numba.extending import typeof_impl
 from numpy.typing import NDArray
 
@@ -47,9 +48,10 @@ KEPT_CACHES = 8
 def kernel(signature: Any = None, *, inline: bool = False) -> Callable[[F], F]:
     """Compile a function in nopython mode, cached on disk and never stale.
 
-    With a signature it compiles now and can be called from Python. Without one it is a helper for other kernels,
+    With a signature it compiles now, and Python calls the compiled code. Without one it is a helper for other kernels,
     compiled with the first of them that calls it, in each process that compiles one; `inline` puts its code into
-    theirs, however long it is.
+    theirs, however long it is. Called from Python, a helper runs as the plain function that it was written as, with
+    arrays in the place of pointers.
     """
     if signature is None:
         return functools.partial(_helper, forceinline=inline)
@@ -69,7 +71,9 @@ def compiled(function: F, *, signature: Any = None, beside: Path | None = None, 
     config.CACHE_DIR = str(cache_folder((beside or Path(function.__code__.co_filename)).parent))
     try:
         with swiftly():
-            return numba.njit(signature, cache=True, error_model="numpy", nogil=True, **options)(function)
+            made = numba.njit(signature, cache=True, error_model="numpy", nogil=True, **options)(function)
+        takes_pointers = any(isinstance(a, types.CPointer) for a in getattr(signature, "args", ()))
+        return _plain_in_python(made) if takes_pointers or options.get("no_cpython_wrapper") else made
     finally:
         config.CACHE_DIR = before
 
@@ -121,11 +125,25 @@ def declare(kind: type, its_type: types.Type) -> None:
 
 
 def _helper(function: F, **options: bool) -> F:
-    """A dispatcher that only kernels call. It is not cached: what it compiles to lies within theirs."""
+    """A dispatcher for kernels. It is not cached: what it compiles to lies within theirs."""
     if config.DISABLE_JIT:
         return function
     bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "no_rewrites": True}
-    return numba.njit(pipeline_class=_HelperCompiler, error_model="numpy", nogil=True, **bare, **options)(function)
+    made = numba.njit(pipeline_class=_HelperCompiler, error_model="numpy", nogil=True, **bare, **options)(function)
+    return _plain_in_python(made)
+
+
+class _PlainDispatcher(CPUDispatcher):  # type: ignore[misc]
+    """A dispatcher whose machine code Python can't call: in Python it runs the function as it was written."""
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self.py_func(*arguments, **named)
+
+
+def _plain_in_python(dispatcher: Any) -> Any:
+    """The dispatcher, safe to call from Python: numba's own call of code without a wrapper ends the process."""
+    dispatcher.__class__ = _PlainDispatcher
+    return dispatcher
 
 
 class _HelperLibrary(JITCodeLibrary):  # type: ignore[misc]

@@ -19,8 +19,8 @@ from qdts.learning.run import Run
 from qdts.play.lockstep import twin
 from qdts.play.openspiel_seats import BotSeat
 from qdts.play.seats import PolicySeat, Seat, read_seat
-from qdts.solving.openspiel import from_openspiel, to_openspiel
-from qdts.solving.policy import Policy, verify_game
+from qdts.solving.policy.openspiel import from_openspiel, to_openspiel
+from qdts.solving.policy.table import Policy, verify_game
 
 __all__ = ["BotSeat", "bot", "from_openspiel", "policy", "to_openspiel"]
 

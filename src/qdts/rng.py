@@ -1,4 +1,4 @@
-"""Random numbers for kernels: one explicit 64-bit state, so that nothing depends on who else draws.
+"""Random numbers for kernels: each user has an explicit 64-bit state, so results don't depend on other users.
 
 SplitMix64 (Steele, Lea and Flood 2014): the state advances by a constant, the output is a mix of it.
 """
@@ -17,13 +17,13 @@ StateType = uint64[::1]
 StatePointer = types.CPointer(uint64)
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-"""By how much the state advances for each draw."""
+"""By how much the state advances for each sample."""
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 def seeded(*seeds: int) -> State:
-    """The states that seeds stand for."""
+    """One state per seed, uint64[seeds]."""
     return np.array([seed & 0xFFFFFFFFFFFFFFFF for seed in seeds], np.uint64)
 
 
@@ -43,13 +43,13 @@ def fraction(bits: np.uint64) -> float:
 
 @kernel(inline=True)
 def one_of(count: int, bits: np.uint64) -> int:
-    """A number from 0 to count - 1, by 32 random bits: all alike, up to a difference of 2⁻³²."""
+    """A number from 0 to count - 1, uniform up to 2⁻³², by 32 random bits."""
     return int(np.int64((bits >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)))
 
 
 @kernel()
-def drawn(probabilities: Reals, count: int, bits: np.uint64) -> int:
-    """One of the first `count` entries, each with its probability."""
+def sample_index(probabilities: Reals, count: int, bits: np.uint64) -> int:
+    """The index of one of the first `count` entries, sampled with their probabilities by 64 random bits."""
     u = fraction(bits)
     for k in range(count - 1):
         u -= probabilities[k]
@@ -60,16 +60,16 @@ def drawn(probabilities: Reals, count: int, bits: np.uint64) -> int:
 
 @kernel()
 def uniform(state: State) -> float:
-    """A number from [0, 1) with 53 random bits; the state moves on."""
+    """A number from [0, 1) with 53 random bits; the state advances."""
     state[0] += GOLDEN
     return fraction(mixed(state[0]))
 
 
 @kernel()
 def sampled(probabilities: Reals, count: int, state: State) -> int:
-    """One of the first `count` entries, each with its probability; the state moves on."""
+    """The index of one of the first `count` entries, sampled with their probabilities; the state advances."""
     state[0] += GOLDEN
-    return drawn(probabilities, count, mixed(state[0]))
+    return sample_index(probabilities, count, mixed(state[0]))
 
 
 @kernel()

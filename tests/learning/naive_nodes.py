@@ -5,7 +5,7 @@ from __future__ import annotations
 from qdts.games.game import Game
 from qdts.games.interface import NO_HOLE
 from qdts.kernels import Ints
-from qdts.learning.nodes import Nodes
+from qdts.learning.nodes.nodes import Nodes
 from qdts.search.evaluation.evaluator import NOTHING
 
 Key = tuple[int, int, int, int, bytes]

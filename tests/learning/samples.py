@@ -9,10 +9,12 @@ import numpy as np
 from qdts import load_game
 from qdts.games import Game
 from qdts.kernels import Ints, Reals
-from qdts.learning.record import Record
-from qdts.learning.selfplay import Decide, Decisions, play_games
+from qdts.learning.selfplay.decisions import Decide, Decisions
+from qdts.learning.selfplay.games import play_games
+from qdts.learning.selfplay.record import Record
 from qdts.search.seeds import view_seed
-from qdts.solving.policy import Policy, game_tree
+from qdts.solving.policy.table import Policy
+from qdts.solving.tree.recent import game_tree
 
 SPECS = [
     "kuhn_poker",

@@ -19,11 +19,10 @@ from rich.console import Console
 from qdts.cli import main
 from qdts.cli.display import solving as progress
 from qdts.cli.display.chart import spark
-from qdts.cli.display.settings import settings
 from qdts.cli.display.training import Display
 from qdts.games.registry import load_game
-from qdts.learning.config import Config, flat
-from qdts.learning.report import page
+from qdts.learning.config import SETTINGS, Config, flat
+from qdts.learning.report.page import page
 from qdts.learning.run import Run, open_run
 
 Output = pytest.CaptureFixture[str]
@@ -66,8 +65,8 @@ def check_failure(capsys: Output, arguments: list[str], *words: str) -> None:
 
 def test_a_run_goes_on_as_if_it_had_never_stopped(capsys: Output, tmp_path: Path) -> None:
     constant = [
-        "search.even=0.1",
-        "search.even_last=0.1",
+        "search.uniform=0.1",
+        "search.uniform_last=0.1",
         "fit.rate_last=0.003",
         "belief.rate_last=0.001",
     ]  # whatever the budget is
@@ -100,7 +99,7 @@ def test_a_run_for_people(capsys: Output, tmp_path: Path) -> None:
         assert words in text, words
     root = ElementTree.parse(folder / "report.html").getroot()
     titles = {h2.text for h2 in root.iter("h2")}
-    assert {"NashConv", "Losses", "Entropy of policy targets, in nats", "Games a second", "Settings"} <= titles
+    assert {"NashConv", "Losses", "Entropy of policy targets, in nats", "Games per second", "Settings"} <= titles
     curves = [element for element in root.iter() if element.tag.endswith("polyline")]
     assert len(curves) == 2 + 4 + 2 + 2 + 1 + 1 + 1
     assert all(len(curve.attrib["points"].split()) == 2 for curve in curves)
@@ -160,7 +159,7 @@ def test_a_report_of_many_generations_stays_small() -> None:
     ],
     ids=lambda x: " ".join(x) if x else "",
 )
-def test_wrong_input_is_told_in_one_sentence(
+def test_wrong_input_is_an_error_of_one_sentence(
     arguments: list[str], words: list[str], capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -181,7 +180,7 @@ def test_folders_that_are_taken_or_no_runs(capsys: Output, tmp_path: Path) -> No
     check_failure(capsys, ["--resume", run, "--minutes", "1"], "expected generations, not minutes")
 
 
-def test_what_is_missing_is_told(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_or_device_is_named(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -191,10 +190,9 @@ def test_what_is_missing_is_told(capsys: Output, monkeypatch: pytest.MonkeyPatch
     check_failure(capsys, ["kuhn_poker"], "learning needs torch", "pip install 'qdts[nets]'")
 
 
-def test_settings_are_told_with_their_meaning(capsys: Output) -> None:
-    told = settings(Config())
-    assert [name for setting in told for name in setting.names] == [*flat(Config())]
-    assert all(setting.meaning for setting in told)
+def test_settings_are_shown_with_their_meaning(capsys: Output) -> None:
+    assert [*SETTINGS] == [*flat(Config())]
+    assert all(setting.meaning for setting in SETTINGS.values())
     assert main(["train", "--settings", "kuhn_poker", "--set", "search.visits=77"]) == 0
     text = capsys.readouterr().out
     assert re.search(r"search\.visits +77 ", text)
@@ -250,7 +248,7 @@ def test_the_live_display_shows_figures_and_time_left(tmp_path: Path) -> None:
         display.doing("self-play", 0.25)
         display.done({"generation": 1, "games": 100, "seconds": 2.0, "nash_conv": 1.0, "nash_conv_average": 1.0}, 0.125)
         display.done({"generation": 2, "games": 500, "seconds": 4.0, "nash_conv": 0.1, "nash_conv_average": 0.2}, 0.25)
-        display.heard += 3600.0
+        display.completed_at += 3600.0
         with screen.capture() as capture:
             screen.print(display.render())
     text = re.sub(r"\x1b\[[\d;]*m", "", capture.get())

@@ -16,10 +16,12 @@ import pytest
 import torch
 
 from qdts import InputError
-from qdts.learning import loop, record, run
+from qdts.learning import loop, run
+from qdts.learning.learner import Learner
 from qdts.learning.loop import Nobody, resume, train
-from qdts.learning.run import Metrics, Run, is_kept, open_run
-from qdts.learning.trainer import Trainer
+from qdts.learning.metrics import Line
+from qdts.learning.run import Run, is_kept, open_run
+from qdts.learning.selfplay import record
 from qdts.nets import checkpoint
 from qdts.nets.checkpoint import load_checkpoint
 
@@ -37,7 +39,7 @@ class Snapshots(Nobody):
     def __init__(self, run_: Path, into: Path) -> None:
         self.run, self.into = run_, into
 
-    def done(self, metrics: Metrics, progress: float) -> None:  # noqa: ARG002
+    def done(self, metrics: Line, progress: float) -> None:  # noqa: ARG002
         shutil.copytree(self.run, self.into / str(metrics["generation"]))
 
 
@@ -50,7 +52,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
-def timeless(lines: list[Metrics]) -> list[Metrics]:
+def timeless(lines: list[Line]) -> list[Line]:
     return [{key: value for key, value in line.items() if key != "seconds"} for line in lines]
 
 
@@ -59,7 +61,7 @@ def names(folder: Path) -> list[str]:
 
 
 def assert_same(folder: Path, other: Path) -> None:
-    """Metrics but for times, files, weights, state of the optimiser and games are equal; each generation is once."""
+    """Line but for times, files, weights, state of the optimiser and games are equal; each generation is once."""
     one, two = open_run(folder), open_run(other)
     lines = (folder / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["generation"] for line in lines] == [line["generation"] for line in two.metrics()]
@@ -118,17 +120,17 @@ def half_written(path: Path, write: Callable[[Any], object]) -> None:
     raise Crash
 
 
-def half_a_line(run_: Run, metrics: Metrics) -> None:
+def half_a_line(run_: Run, metrics: Line) -> None:
     with (run_.folder / "metrics.jsonl").open("a") as file:
         file.write(json.dumps(metrics)[:70])
     raise Crash
 
 
 CRASHES: dict[str, tuple[Any, str, Any]] = {
-    "in self-play": (Trainer, "play", crash),
+    "in self-play": (Learner, "play", crash),
     "in a record": (record, "write_whole", half_written),
-    "after the record": (Trainer, "take_in", crash),
-    "in fitting": (Trainer, "learn", crash),
+    "after the record": (Learner, "add", crash),
+    "in fitting": (Learner, "learn", crash),
     "in measuring": (loop, "_measured", crash),
     "before the checkpoint": (loop, "save_checkpoint", crash),
     "in the checkpoint": (checkpoint, "write_whole", half_written),
@@ -155,10 +157,10 @@ def test_a_crash_leaves_no_trace(
         copied(unbroken, after, folder)
     else:
         with monkeypatch.context() as patch:
-            patch.setattr(loop, "_go_on", crash)
+            patch.setattr(loop, "_continue", crash)
             with pytest.raises(Crash):
                 train("kuhn_poker", generations=GENERATIONS, seed=5, out=folder, settings=TINY)
-    monkeypatch.setattr(Trainer, "warm_up", lambda _: None)
+    monkeypatch.setattr(Learner, "warm_up", lambda _: None)
     for _ in range(2):
         with monkeypatch.context() as patch:
             patch.setattr(*CRASHES[where])
@@ -170,11 +172,11 @@ def test_a_crash_leaves_no_trace(
 
 def test_a_killed_process_leaves_no_trace(tmp_path: Path) -> None:
     """Killed by the system at random moments, again and again, a run comes to the same end as one left alone."""
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, str(KILLER), str(tmp_path), "12", *TINY], capture_output=True, text=True, timeout=500
     )
-    assert told.returncode == 0, told.stderr
-    kills = json.loads(told.stdout)
+    assert done.returncode == 0, done.stderr
+    kills = json.loads(done.stdout)
     assert len(kills) >= 6
     assert len(set(kills)) >= 3, "after different generations"
     assert_same(tmp_path / "killed", tmp_path / "alone")
@@ -198,7 +200,7 @@ def test_metrics_that_are_lost_or_double_are_mended_from_the_checkpoint(unbroken
     assert_same(folder, unbroken)
 
 
-def test_a_missing_record_is_told(unbroken: Path, tmp_path: Path) -> None:
+def test_a_missing_record_is_reported(unbroken: Path, tmp_path: Path) -> None:
     folder = copied(unbroken, 5, tmp_path / "run")
     before = (folder / "metrics.jsonl").read_bytes()
     (folder / "records" / "000005.safetensors").unlink()
@@ -208,14 +210,14 @@ def test_a_missing_record_is_told(unbroken: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["cut", "flipped"])
-def test_a_damaged_checkpoint_is_told_and_can_be_removed(how: str, unbroken: Path, tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_is_reported_and_can_be_removed(how: str, unbroken: Path, tmp_path: Path) -> None:
     folder = copied(unbroken, 5, tmp_path / "run")
     last = open_run(folder).checkpoint(5)
     data = bytearray(last.read_bytes())
     data[-40] ^= 4
     last.write_bytes(data[: len(data) // 2] if how == "cut" else data)
     before = {name: (folder / name).read_bytes() for name in names(folder) if (folder / name).is_file()}
-    with pytest.raises(InputError, match=r"000005.safetensors'.*without this file the run goes on from generation 4$"):
+    with pytest.raises(InputError, match=r"000005.safetensors'.*without this file the run resumes from generation 4$"):
         resume(folder)
     assert before == {name: (folder / name).read_bytes() for name in before}
     last.unlink()
@@ -234,7 +236,7 @@ FULL_DISKS: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("what", FULL_DISKS)
-def test_a_full_disk_is_told(what: str, unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported(what: str, unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = copied(unbroken, 5, tmp_path / "run")
     with monkeypatch.context() as patch:
         patch.setattr(*FULL_DISKS[what], disk_full)
@@ -283,13 +285,13 @@ def test_a_run_killed_before_its_configuration_was_written_can_begin_again(tmp_p
         ({"generations": 1, "settings": ["search.visit=3"]}, "did you mean search.visits"),
     ],
 )
-def test_what_is_not_possible_is_told(asked: dict[str, Any], words: str, tmp_path: Path) -> None:
+def test_what_is_not_possible_is_refused(asked: dict[str, Any], words: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=words):
         train("kuhn_poker", out=tmp_path / "run", **asked)
     assert not (tmp_path / "run").exists()
 
 
-def test_a_folder_that_is_no_run_is_told(unbroken: Path, tmp_path: Path) -> None:
+def test_a_folder_that_is_no_run_is_refused(unbroken: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="it has no config"):
         resume(tmp_path)
     with pytest.raises(InputError, match=r"is not an empty folder.*--resume"):
@@ -323,7 +325,7 @@ def test_a_folder_that_is_no_run_is_told(unbroken: Path, tmp_path: Path) -> None
         {"config": {"measure": {"visits": ["a"]}}},
     ],
 )
-def test_another_configuration_is_told(change: dict[str, Any], unbroken: Path, tmp_path: Path) -> None:
+def test_another_configuration_is_refused(change: dict[str, Any], unbroken: Path, tmp_path: Path) -> None:
     data = json.loads((unbroken / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(data | change))
     with pytest.raises(InputError):
@@ -331,18 +333,18 @@ def test_another_configuration_is_told(change: dict[str, Any], unbroken: Path, t
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", '"x"', "\0\1", "{}"])
-def test_another_file_is_told(text: str, tmp_path: Path) -> None:
+def test_another_file_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(text)
     with pytest.raises(InputError):
         open_run(tmp_path)
 
 
-def test_kuhn_poker_is_learnt(tmp_path: Path) -> None:
-    """Far below 0.917, the NashConv of even play."""
+def test_kuhn_poker_is_learned(tmp_path: Path) -> None:
+    """Far below 0.917, the NashConv of uniform play."""
     settings = [
         "play.games=400", "belief.games=400", "search.visits=16", "net.width=32", "fit.rows=256", "fit.steps=30",
         "belief.steps=20", "measure.visits=4", "search.step=1", "search.step_last=0.5", "search.temperature=0.2",
-        "search.temperature_last=0.1", "search.even=1", "search.even_last=1",
+        "search.temperature_last=0.1", "search.uniform=1", "search.uniform_last=1",
     ]  # fmt: skip
     found = train("kuhn_poker", generations=30, seed=1, out=tmp_path / "run", settings=settings).metrics()
     assert found[0]["nash_conv"] > 0.4

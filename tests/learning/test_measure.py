@@ -11,7 +11,6 @@ import pytest
 from qdts import load_game
 from qdts.games import Game
 from qdts.kernels import Reals
-from qdts.learning.answers import network_of
 from qdts.learning.config import Config, changed
 from qdts.learning.measure import (
     belief_error,
@@ -21,15 +20,18 @@ from qdts.learning.measure import (
     network_policy,
     value_error,
 )
-from qdts.nets.learner import Learner
+from qdts.nets.model import Size
+from qdts.nets.networks import Networks, groups_of
 from qdts.search.evaluation.batches import OneByOne
 from qdts.search.evaluation.builtin import Table, Uniform
 from qdts.search.evaluation.evaluator import ACT, SAMPLE, Evaluations, Queries
 from qdts.search.everywhere import searched_policy
-from qdts.search.options.options import named
+from qdts.search.options.named import named
+from qdts.solving.exact.values import reach, view_reach
 from qdts.solving.measure import measure_policy
-from qdts.solving.policy import Policy, game_tree, policy_on, uniform_policy
-from qdts.solving.values import reach, view_reach
+from qdts.solving.policy.table import Policy, policy_on
+from qdts.solving.tree.recent import game_tree
+from qdts.solving.uniform import uniform_policy
 
 SPECS = [
     "kuhn_poker",
@@ -92,8 +94,8 @@ def test_where_the_others_never_go_nothing_counts() -> None:
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_even_play_tells_nothing(spec: str) -> None:
-    """Where all play evenly, and may do the same whatever they hold, the rules' weights are the belief."""
+def test_uniform_play_reveals_nothing(spec: str) -> None:
+    """Where all play uniformly, and may do the same whatever they hold, the rules' weights are the belief."""
     game = load_game(spec)
     stub = Stub(uniform_policy(game), Uniform(game))
     policy = network_policy(as_network(stub))
@@ -112,16 +114,16 @@ def test_errors_are_those_that_were_planted(spec: str) -> None:
     assert belief_error(as_network(Stub(policy, belief=0.1)), policy) == pytest.approx(0.1)
     tree = game_tree(game)
     other = random_policy(game)
-    exact, told = (own_beliefs(p) for p in (policy, other))
+    exact, other_beliefs = (own_beliefs(p) for p in (policy, other))
     sets = [tree.histories.infoset[h] for h in exact]
-    distance = np.bincount(sets, [abs(exact[h] - told[h]) for h in exact], tree.num_infosets)
+    distance = np.bincount(sets, [abs(exact[h] - other_beliefs[h]) for h in exact], tree.num_infosets)
     expected = np.average(distance, weights=view_reach(tree, policy.probability))
     assert belief_error(as_network(Stub(other)), policy) == pytest.approx(expected)
     assert expected > 0.1
 
 
 def own_beliefs(policy: Policy) -> dict[int, float]:
-    """How likely the mover thinks each history is, given his view."""
+    """How likely the mover thinks each history is, given their view."""
     tree = game_tree(policy.game)
     sets = tree.histories.infoset
     total = np.zeros(tree.num_infosets)
@@ -135,14 +137,14 @@ def own_beliefs(policy: Policy) -> dict[int, float]:
 
 
 def test_views_weigh_what_the_others_and_chance_make_likely() -> None:
-    """On Kuhn poker with even play: each card a third; the first turn always, later ones by the other's moves."""
+    """On Kuhn poker with uniform play: each card a third; the first turn always, later ones by the other's moves."""
     game = load_game("kuhn_poker")
     tree = game_tree(game)
     weights = view_reach(tree, uniform_policy(game).probability)
     assert sorted(weights.tolist()) == pytest.approx([1 / 6] * 9 + [1 / 3] * 3)
 
 
-def test_an_open_game_has_no_belief_and_everyones_values() -> None:
+def test_perfect_information_has_no_belief_and_everyones_values() -> None:
     game = load_game("tic_tac_toe")
     policy = uniform_policy(game)
     stub = Stub(policy)
@@ -161,14 +163,15 @@ def test_what_can_be_measured() -> None:
 def test_the_searched_policy() -> None:
     """That of the search for networks with averaged weights, its moves averaged over seeds."""
     game = load_game("kuhn_poker")
-    config = changed(Config(), {"measure.seeds": 2, "play.batch": 16})
-    learner = Learner(game, width=16, layers=1)
-    for p in learner.average.parameters():
+    config = changed(Config(), {"measure.seeds": 2, "measure.visits": (2, 8)})
+    networks = Networks(game, Size(16, 1))
+    for p in networks.average.parameters():
         p.data *= 3.0
     shares: list[float] = []
-    found = measure_search(learner, config, [2, 8], report=shares.append)
+    model, belief = groups_of(average=True, source=config.belief.source)
+    network = networks.evaluator(model, belief, batch=16, cache=1024)
+    found = measure_search(network, config, report=shares.append)
     assert [line["visits"] for line in found] == [2, 8]
-    network = network_of(learner, config, average=True)
     for line in found:
         played = [
             searched_policy(game, named("qdts-descent"), int(line["visits"]), evaluator=network, seed=s)

@@ -13,12 +13,12 @@ from qdts.games import Game, batch
 from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.games.interface import NO_HOLE, TERMINAL, UNKNOWN
 from qdts.kernels import Ints
-from qdts.learning.nodes import Nodes, children, different, distinct, queries_of, sample_chain
+from qdts.learning.nodes.nodes import Nodes, children, distinct, queries_of, sample_chain, unique_rows
 from qdts.search.evaluation.builtin import Uniform
 from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE
 from qdts.search.forest.lane import NODES, NONE
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 
 KINDS = {
     "kuhn_poker": {ACT, SAMPLE, OPPONENT},
@@ -157,7 +157,7 @@ def test_different_rows_come_in_the_order_of_their_bytes(columns: int, largest: 
     for count in (0, 1, 300):
         rows = stream.integers(-1, largest, (count, columns))
         rows = rows[stream.integers(0, max(count, 1), count)]
-        first, which = different(rows)
+        first, which = unique_rows(rows)
         texts = [row.tobytes() for row in rows]
         assert [texts[i] for i in first] == sorted(set(texts))
         assert all(texts.index(texts[i]) == i for i in first)

@@ -17,8 +17,8 @@ import safetensors.numpy
 from learning.samples import SPECS, sample
 from qdts import InputError, load_game
 from qdts.files import write_whole
-from qdts.learning import record as module
-from qdts.learning.record import COLUMNS, Record, load_record, save_record
+from qdts.learning.selfplay import record as module
+from qdts.learning.selfplay.record import COLUMNS, Record, load_record, save_record
 
 Columns = dict[str, Any]
 

@@ -9,8 +9,9 @@ from learning.samples import SPECS, made_up, sample
 from qdts import load_game
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.kernels import Ints, Reals
-from qdts.learning.record import COLUMNS, NO_SEARCH, NOBODY, Record, world_type
-from qdts.learning.selfplay import Decisions, play_games
+from qdts.learning.selfplay.decisions import Decisions
+from qdts.learning.selfplay.games import play_games
+from qdts.learning.selfplay.record import COLUMNS, NO_SEARCH, NOBODY, Record, world_type
 
 
 @pytest.mark.parametrize("spec", SPECS)

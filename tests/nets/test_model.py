@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from nets.test_network import roots, trees
+from nets.positions import roots, trees
 from qdts import load_game
 from qdts.errors import InputError
 from qdts.games import Game
@@ -17,7 +17,7 @@ from qdts.nets.evaluator import Network
 from qdts.nets.model import Belief, Model, PolicyValue
 from qdts.nets.trunk import Conv
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 
 
 def hidden_on_a_board() -> Game:
@@ -113,7 +113,7 @@ def test_the_trunk_sees_the_board_in_place() -> None:
 
 @pytest.mark.parametrize("trunk", ["mlp", "conv"])
 def test_a_new_model_says_little(trunk: str) -> None:
-    """P nearly even, values nearly 0, but not the same everywhere."""
+    """P nearly uniform, values nearly 0, but not the same everywhere."""
     game = load_game("connect_four")
     worlds, players = roots(game, 50)
     rows = torch.from_numpy(
@@ -159,5 +159,5 @@ def test_beliefs_on_a_board_know_the_hole() -> None:
     net = Network(game, PolicyValue(game, width=8, layers=2), Belief(game, width=8, layers=1), batch=4)
     searcher = Searcher(game, views, players, named("qdts"), net)
     searcher.run(20)
-    assert net.asked > 20
+    assert net.queries > 20
     assert all(sum(visits) >= 19 for visits in searcher.root_visits()[1])

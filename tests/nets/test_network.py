@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from nets.positions import roots, trees
 from qdts import load_game
 from qdts.errors import InputError
-from qdts.games import Game
-from qdts.games.interface import CHANCE as CHANCE_MOVES
-from qdts.kernels import Ints, Reals
+from qdts.kernels import Reals
 from qdts.nets.evaluator import Network
 from qdts.nets.model import Belief, PolicyValue
 from qdts.rng import State, seeded
-from qdts.search.evaluation.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL, Evaluation, Query
-from qdts.search.forest.lane import EDGES, NODES, NONE
+from qdts.search.evaluation.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, Evaluation, Query
+from qdts.search.forest.lane import NODES, NONE
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.search.run import run_searches
 
 HIDDEN = ["kuhn_poker", "leduc_poker", "kuhn_poker(players=3)"]
-OPEN = ["connect_four", "tic_tac_toe", "pig(players=3,winscore=20)"]
+PERFECT = ["connect_four", "tic_tac_toe", "pig(players=3,winscore=20)"]
 
 
 @cache
@@ -47,7 +45,7 @@ def network(spec: str, *, batch: int = 16, cache: int = 0, child_values: bool = 
 
 
 class Slow:
-    """What the page says of a network's answer, one query and one choice at a time, in double precision."""
+    """A network's evaluation as documented, one query and one choice at a time, in double precision."""
 
     def __init__(self, spec: str, child_values: bool = True) -> None:
         self.game = load_game(spec)
@@ -101,45 +99,28 @@ class Slow:
         elif query.kind == SAMPLE:
             hole = np.zeros(game.world_size)
             hole[query.hole] = 1.0
-            told = self.run(self.belief, np.concatenate([features, hole]))
-            prior = query.weights * np.exp([told[c] for c in query.choices])
+            logits = self.run(self.belief, np.concatenate([features, hole]))
+            prior = query.weights * np.exp([logits[c] for c in query.choices])
         return Evaluation(np.array(own), np.array(children), prior / prior.sum())
 
 
-def roots(game: Game, count: int) -> tuple[list[Ints], list[int]]:
-    """Views at players' turns after random moves."""
-    numbers = np.random.default_rng(3)
-    views: list[Ints] = []
-    players: list[int] = []
-    while len(views) < count:
-        world = game.initial()
-        for _ in range(int(numbers.integers(1, 6))):
-            if game.mover(world) != -2:
-                moves = [c for c, _ in game.chance(world)] if game.mover(world) == CHANCE_MOVES else game.legal(world)
-                world = game.step(world, int(numbers.choice(moves)))
-        if (player := game.mover(world)) >= 0:
-            views.append(game.view(world, player))
-            players.append(player)
-    return views, players
-
-
 class Listening(Network):
-    """A network that keeps what it was asked, and compares each answer with the twin's."""
+    """A network that keeps the kinds of its queries, and compares each evaluation with the twin's."""
 
     def __init__(self, spec: str, child_values: bool) -> None:
         super().__init__(load_game(spec), *models(spec, child_values), batch=8)
         self.twin, self.kinds = Slow(spec, child_values), set[int]()
 
     def evaluate(self, query: Query, state: State) -> Evaluation:
-        told, right = super().evaluate(query, state), self.twin.evaluate(query, state)
+        found, right = super().evaluate(query, state), self.twin.evaluate(query, state)
         self.kinds.add(query.kind)
-        for a, b in zip(told, right, strict=True):
+        for a, b in zip(found, right, strict=True):
             np.testing.assert_allclose(a, b, atol=2e-5)
-        return told
+        return found
 
 
 @pytest.mark.parametrize("child_values", [True, False])
-@pytest.mark.parametrize("spec", HIDDEN + OPEN)
+@pytest.mark.parametrize("spec", HIDDEN + PERFECT)
 def test_a_network_says_what_its_twin_says(spec: str, child_values: bool) -> None:
     game = load_game(spec)
     views, players = roots(game, 4)
@@ -150,14 +131,6 @@ def test_a_network_says_what_its_twin_says(spec: str, child_values: bool) -> Non
         assert listening.kinds == {ACT, SAMPLE, OPPONENT, CHANCE} - ({CHANCE} if "kuhn" in spec else set())
     else:
         assert listening.kinds == ({ACT, CHANCE} if "pig" in spec else {ACT})
-
-
-def trees(searcher: Searcher, s: int) -> list[Any]:
-    f = searcher.forest
-    nodes, edges = int(f.registers[s, NODES]), int(f.registers[s, EDGES])
-    there = np.flatnonzero((f.evaluated[s, :nodes] == 1) | (f.kind[s, :nodes] == TERMINAL))
-    whole: list[Any] = [f.vector[s, :nodes], f.kind[s, :nodes], f.v[s, there], f.lo[s, there], f.hi[s, there]]
-    return [x.tolist() for x in [*whole, f.n[s, :edges], f.prior[s, :edges], f.child[s, :edges]]]
 
 
 def searched(spec: str, evaluator: Network, which: list[int], *, threads: int = 1, visits: int = 30) -> Searcher:
@@ -189,7 +162,7 @@ def test_company_threads_and_cache_change_no_bit(spec: str) -> None:
         assert trees(searcher, everyone.index(11)) == alone, how
     for s in range(40):
         assert trees(among["2 threads"], s) == trees(among["among 40"], s) == trees(among["a cache"], s)
-    assert 0 < remembering.hits < remembering.asked
+    assert 0 < remembering.hits < remembering.queries
 
 
 @pytest.mark.parametrize("batch", [8, 64, 256])
@@ -250,7 +223,7 @@ def test_a_network_that_says_nothing_finite_is_an_error() -> None:
 
 
 def test_forgetting() -> None:
-    """After `forget` a changed model is asked anew."""
+    """After `forget` a changed model is evaluated anew."""
     game = load_game("tic_tac_toe")
     torch.manual_seed(2)
     model = PolicyValue(game, width=8, layers=1)
@@ -262,7 +235,7 @@ def test_forgetting() -> None:
     np.testing.assert_array_equal(net.evaluate(query, seeded(0)).value, before.value)
     net.forget()
     np.testing.assert_array_equal(net.evaluate(query, seeded(0)).value, [0.0, 0.0])
-    assert (net.asked, net.hits) == (3, 1)
+    assert (net.queries, net.hits) == (3, 1)
 
 
 @pytest.mark.parametrize(
@@ -275,6 +248,6 @@ def test_forgetting() -> None:
         (lambda game: Network(game, PolicyValue(game), Belief(load_game("leduc_poker"))), "leduc_poker"),
     ],
 )
-def test_what_is_not_possible_is_told(make: object, words: str) -> None:
+def test_what_is_not_possible_is_refused(make: object, words: str) -> None:
     with pytest.raises(InputError, match=words):
         make(load_game("kuhn_poker"))  # type: ignore[operator]

@@ -26,7 +26,7 @@ from qdts.rng import seeded
 from qdts.search.evaluation.builtin import Playouts
 from qdts.search.evaluation.evaluator import ACT, NOTHING, Query
 from qdts.search.options.parsing import read_search
-from qdts.solving.policy import game_tree
+from qdts.solving.tree.recent import game_tree
 
 VIEW = "deal K, deal Q, Bet"
 
@@ -252,7 +252,7 @@ def test_what_does_not_fit(kuhn_run: Run, agent: Agent, tmp_path: Path) -> None:
         (lambda: agent.policy("deal K"), "kuhn_poker: chance moves at"),
         (lambda: agent.policy(agent.game.initial()), "kuhn_poker: chance moves at"),
         (lambda: agent.value(np.zeros(2, np.int64)), "a world is a contiguous int64 vector"),
-        (lambda: agent.act(whole_world(agent.game)), "shows what he can't know"),
+        (lambda: agent.act(whole_world(agent.game)), "shows what they can't know"),
         (lambda: both.policy("leduc_poker", agent), "the seat is for kuhn_poker, expected one for leduc_poker"),
         (lambda: read_seat(load_game("leduc_poker"), str(folder)), "is a run of kuhn_poker, expected leduc_poker"),
         (lambda: read_known(load_game("leduc_poker"), file), "is a checkpoint for kuhn_poker, expected leduc_poker"),

@@ -19,8 +19,9 @@ from qdts.play.seats import PolicySeat, Random, SearchSeat, Seat
 from qdts.rng import State
 from qdts.search.evaluation.builtin import Uniform
 from qdts.search.evaluation.evaluator import Evaluation, Query
-from qdts.search.options.options import named
-from qdts.solving.policy import game_tree, policy_on
+from qdts.search.options.named import named
+from qdts.solving.policy.table import policy_on
+from qdts.solving.tree.recent import game_tree
 
 
 def always_last(game: Game) -> Policy:

@@ -25,7 +25,8 @@ from qdts import openspiel as both
 from qdts.games.game import Game
 from qdts.play.lockstep import Follower
 from qdts.search.seeds import view_seed
-from qdts.solving.policy import game_tree, policy_on
+from qdts.solving.policy.table import policy_on
+from qdts.solving.tree.recent import game_tree
 
 pyspiel = pytest.importorskip("pyspiel")
 exploitability = pytest.importorskip("open_spiel.python.algorithms.exploitability")

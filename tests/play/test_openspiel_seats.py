@@ -16,7 +16,8 @@ from qdts.openspiel import BotSeat, from_openspiel
 from qdts.play import match, openspiel_bots, openspiel_seats
 from qdts.play.match import begin, play_match, rounds
 from qdts.play.seats import PolicySeat, Random, Seat, read_seat
-from qdts.solving.policy import game_tree, policy_on
+from qdts.solving.policy.table import policy_on
+from qdts.solving.tree.recent import game_tree
 
 pyspiel = pytest.importorskip("pyspiel")
 

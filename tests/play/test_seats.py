@@ -17,7 +17,7 @@ from qdts.play.match import Play, move
 from qdts.play.seats import PolicySeat, Random, SearchSeat, Seat, evaluator_for, read_seat
 from qdts.play.state import read_state
 from qdts.search.evaluation.builtin import Playouts, Table, Uniform
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.search.options.parsing import read_search
 
 

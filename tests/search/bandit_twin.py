@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from naive import Strategy
 from qdts.games import Game
 from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL
 from qdts.kernels import Ints
 from qdts.search.options.options import Options
+from solving.naive import Strategy
 
 MASK = (1 << 64) - 1
 
@@ -149,14 +149,14 @@ class BanditTwin:
         return self.filled(self.root.view, self.options.belief == "holes")
 
     def redetermined(self, world: Ints) -> Ints:
-        """Another world that an opponent could be in, for all that he knows."""
+        """Another world that an opponent could be in, for all that they know."""
         others = [j for j in range(self.game.players) if j != self.observer]
         return self.filled(self.game.view(world, others[self.stream.one_of(len(others))]), False)
 
-    def filled(self, view: Ints, even: bool) -> Ints:
+    def filled(self, view: Ints, uniform: bool) -> Ints:
         while (hole := self.game.hole(view)) != NO_HOLE:
             values = self.game.values(view, hole)
-            if even:
+            if uniform:
                 values = [(x, 1 / len(values)) for x, _ in values]
             view = self.game.fill(view, hole, self.stream.draw(values))
         return view
@@ -187,7 +187,7 @@ class BanditTwin:
         return world
 
     def rolled(self, view: Ints, legal: list[int]) -> int:
-        """One draw from the rollout policy, from even weights where it has no such view."""
+        """One draw from the rollout policy, from uniform weights where it has no such view."""
         assert self.rollout is not None
         policy = self.rollout(view) or dict.fromkeys(legal, 1 / len(legal))
         u = self.stream.uniform() * sum(policy[a] for a in legal)

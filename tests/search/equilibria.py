@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 from qdts import load_game, solve
 from qdts.kernels import Ints, Reals
 from qdts.search.evaluation.policy_table import policy_table
-from qdts.solving.policy import Policy, aligned, game_tree, policy_on
-from qdts.solving.tree import GameTree
-from qdts.solving.values import reach
+from qdts.solving.exact.values import reach
+from qdts.solving.policy.table import Policy, aligned, policy_on
+from qdts.solving.tree.arrays import GameTree
+from qdts.solving.tree.recent import game_tree
 
 NEVER = 1e-12
 
 
 @cache
 def equilibrium(spec: str) -> Policy:
-    """An exact equilibrium in which a player answers well even where his own earlier moves would not have led.
+    """An exact equilibrium in which a player responds well even where their own earlier moves would not have led.
 
     The linear program leaves those views as they come: neither player's deviation gets there, so NashConv does not
     see them, and a best response to the others can be put there without changing it.
@@ -58,8 +59,8 @@ def own_reach(tree: GameTree, p: Reals) -> Reals:
     r = np.ones((tree.num_histories, tree.game.players))
     for i in range(1, tree.num_histories):
         r[i] = r[h.parent[i]]
-        if h.slot[i] >= 0:
-            r[i, h.mover[h.parent[i]]] *= p[h.slot[i]]
+        if h.entry[i] >= 0:
+            r[i, h.mover[h.parent[i]]] *= p[h.entry[i]]
     best = np.zeros(tree.num_infosets)
     moves = np.flatnonzero(h.infoset >= 0)
     np.maximum.at(best, h.infoset[moves], r[moves, h.mover[moves]])

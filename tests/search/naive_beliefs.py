@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from naive import Strategy
 from qdts.games import Game
 from qdts.games.interface import CHANCE, NO_HOLE
 from qdts.kernels import Ints, Reals
 from qdts.search.options.options import Options
 from search.bandit_twin import BanditTwin
+from solving.naive import Strategy
 
 Weighed = list[tuple[Ints, float]]
 Memory = dict[tuple[int, bytes], dict[int, float]]
@@ -100,8 +100,8 @@ def held(game: Game, vector: Ints, world: Ints, h: Strategy) -> float:
     return weight
 
 
-def answered(game: Game, view: Ints, player: int, h: Strategy, ratio: Ratio) -> Weighed:
-    """The belief `answers` at the root: h, times `ratio` of what others have done; nothing where H is to stay."""
+def response_weights(game: Game, view: Ints, player: int, h: Strategy, ratio: Ratio) -> Weighed:
+    """The belief `responses` at the root: h, times `ratio` of what others have done; nothing where H is to stay."""
     worlds = all_completions(game, view)
     in_pieces = any(game.midway(game.step(worlds[0], action)) for action in game.legal(worlds[0]))
     if game.replay is None or in_pieces or not 2 <= len(worlds) <= MOST_COMPLETIONS:

@@ -6,7 +6,6 @@ from hashlib import blake2b
 
 import numpy as np
 
-from naive import Strategy, branches, expected_return
 from qdts.games import Game
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints
@@ -14,6 +13,7 @@ from qdts.rng import State
 from qdts.search.evaluation import evaluator as kinds
 from qdts.search.evaluation.evaluator import Evaluation, Evaluator, Query
 from search.stream import number
+from solving.naive import Strategy, branches, expected_return
 
 
 def width(game: Game) -> int:
@@ -22,7 +22,7 @@ def width(game: Game) -> int:
 
 
 class Uniform:
-    """It knows nothing: P even, H by the rules, every value 0, or midway between the bounds where sums are not 0."""
+    """It knows nothing: P uniform, H by the rules, every value 0, or midway between the bounds where sums are not 0."""
 
     def __init__(self, game: Game) -> None:
         self.width = width(game)
@@ -36,7 +36,7 @@ class Uniform:
 class Hashed:
     """Anything, but the same for the same query: all numbers follow from a hash of it.
 
-    Among four answers one has an even prior, one a prior with zeros, and one equal values below, so that ties occur.
+    Among four evaluations one has a uniform prior, one a prior with zeros, and one equal values below: ties occur.
     """
 
     def __init__(self, game: Game, seed: int) -> None:
@@ -44,8 +44,8 @@ class Hashed:
         self.low, self.high = game.min_return, game.max_return
 
     def evaluate(self, query: Query, state: State) -> Evaluation:  # noqa: ARG002
-        asked = np.array([query.kind, query.player, query.pending, self.seed], np.int64)
-        digest = blake2b(asked.tobytes() + query.vector.tobytes(), digest_size=8).digest()
+        key = np.array([query.kind, query.player, query.pending, self.seed], np.int64)
+        digest = blake2b(key.tobytes() + query.vector.tobytes(), digest_size=8).digest()
         numbers = np.random.default_rng(int.from_bytes(digest, "little"))
         values = numbers.uniform(self.low, self.high, (1 + len(query.choices), self.width))
         prior = numbers.uniform(0.01, 1.0, len(query.choices))
@@ -61,7 +61,7 @@ class Hashed:
 
 
 class Drawing:
-    """Another evaluator's evaluations, with V drawn from the stream: what it says shows when it was asked."""
+    """Another evaluator's evaluations, with V drawn from the stream: V shows when it was evaluated."""
 
     def __init__(self, game: Game, inner: Evaluator) -> None:
         self.inner = inner
@@ -69,14 +69,14 @@ class Drawing:
 
     def evaluate(self, query: Query, state: State) -> Evaluation:
         evaluation = self.inner.evaluate(query, state)
-        drawn = [self.low + self.range * number(state) for _ in evaluation.value]
-        return evaluation._replace(value=np.array(drawn))
+        sampled = [self.low + self.range * number(state) for _ in evaluation.value]
+        return evaluation._replace(value=np.array(sampled))
 
 
 class Exact:
     """The truth when everyone plays one strategy, by enumeration: P, the beliefs that follow from it, and all values.
 
-    V of a world in which its owner does not move is the expectation of V at his next view, as the merge of ACT nodes
+    V of a world in which its owner does not move is the expectation of V at their next view, as the merge of ACT nodes
     over worlds has it. The strategy must reach every view. For small games that hide something.
     """
 
@@ -113,7 +113,7 @@ class Exact:
         return self.known[key]
 
     def world_value(self, world: Ints, player: int) -> float:
-        """What a world is worth to a player who will judge it by his next view."""
+        """What a world is worth to a player who will judge it by their next view."""
         mover = self.game.mover(world)
         if mover == TERMINAL:
             return float(self.game.returns(world)[player])
@@ -160,3 +160,14 @@ def mixed_strategy(game: Game, seed: int) -> Strategy:
         return {a: 0.1 / len(legal) + 0.9 * float(x) for a, x in zip(legal, p, strict=True)}
 
     return strategy
+
+
+class Written:
+    """Evaluations written down by kind, player and pending action, for examples worked out by hand."""
+
+    def __init__(self, evaluations: dict[tuple[int, int, int], tuple[float, list[float], list[float]]]) -> None:
+        self.evaluations = evaluations
+
+    def evaluate(self, query: Query, state: State) -> Evaluation:  # noqa: ARG002
+        value, below, prior = self.evaluations[query.kind, query.player, query.pending]
+        return Evaluation(np.array([value]), np.array(below)[:, None], np.array(prior))

@@ -6,9 +6,10 @@ import numpy as np
 
 from qdts.kernels import Reals
 from qdts.search.evaluation.builtin import Table
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
 from qdts.search.run import run_searches
-from qdts.solving.policy import Policy
+from qdts.solving.policy.table import Policy
 from search.equilibria import equilibrium, reachable, views_of
 
 BATCH = 64

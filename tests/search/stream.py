@@ -1,4 +1,4 @@
-"""The random stream, drawn from in Python."""
+"""The random stream, in Python."""
 
 from __future__ import annotations
 

@@ -9,31 +9,12 @@ from qdts import load_game, solve
 from qdts.games import Game
 from qdts.kernels import Ints, Reals
 from qdts.search.evaluation.builtin import Table
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
 from qdts.search.run import run_searches
-from qdts.solving.belief import belief
-from qdts.solving.policy import Policy, game_tree
-from qdts.solving.values import expected_values, merged_values
-from search.test_table import places, policy_for
-
-
-def action_values(policy: Policy, sets: Ints) -> list[Reals]:
-    """Q^P of every action at information sets: the belief over worlds times what a history is worth."""
-    game, tree = policy.game, game_tree(policy.game)
-    merged = [merged_values(tree, policy.probability, p) for p in range(game.players)]
-    found = []
-    for i in sets:
-        view, player = tree.infosets.views[i], int(tree.infosets.owner[i])
-        at, p = belief(policy, view, player)
-        found.append(
-            np.array(
-                [
-                    sum(q * merged[player][places(game)[game.step(w, a).tobytes()]] for w, q in zip(at, p, strict=True))
-                    for a in game.legal(view)
-                ]
-            )
-        )
-    return found
+from qdts.solving.measure import expected_values
+from qdts.solving.tree.recent import game_tree
+from search.samples import action_values, policy_for
 
 
 def root_errors(table: Table, options: Options, visits: int, sets: Ints, seed: int = 0) -> Reals:

@@ -8,9 +8,10 @@ import pytest
 from qdts import load_game, nash_conv
 from qdts.search.evaluation.builtin import Table
 from qdts.search.everywhere import searched_nash_conv, searched_policy
-from qdts.search.options.options import named
-from qdts.solving.policy import game_tree, policy_on
-from search.test_machine import noisy_table
+from qdts.search.options.named import named
+from qdts.solving.policy.table import policy_on
+from qdts.solving.tree.recent import game_tree
+from search.samples import noisy_table
 
 
 def test_the_average_over_seeds_and_its_error() -> None:

@@ -7,9 +7,10 @@ import pytest
 
 from qdts import load_game, nash_conv
 from qdts.search.evaluation.builtin import Table
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 from qdts.search.run import run_searches
-from qdts.solving.policy import game_tree, policy_on
+from qdts.solving.policy.table import policy_on
+from qdts.solving.tree.recent import game_tree
 from search.equilibria import equilibrium
 from search.rest import distances
 

@@ -7,10 +7,11 @@ import pytest
 
 from qdts import load_game
 from qdts.search.evaluation.builtin import Table
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
 from qdts.search.run import run_in_stages, run_searches
-from qdts.solving.policy import uniform_policy
-from search.test_machine import first_view
+from qdts.solving.uniform import uniform_policy
+from search.samples import first_view
 
 
 @pytest.mark.parametrize(

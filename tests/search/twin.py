@@ -20,13 +20,14 @@ from qdts.kernels import Ints
 from qdts.rng import State, seeded
 from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, TERMINAL, Evaluator, Query
 from qdts.search.options.options import Options
-from search.naive_beliefs import Weighed, agrees, answered, of_hole, own_seed
+from qdts.search.options.variants import Decision, RootBelief, RootQ
+from search.naive_beliefs import Weighed, agrees, of_hole, own_seed, response_weights
 from search.naive_formulas import Ends, Values, add, lowest_of_seen, luck, mean, mirror_step, negated, spread, sticky
 from search.naive_tree import Choice, Edge, Interval, Item, Node, Tree, Trip, by_player, minus, routes
 from search.stream import number
 
 NOBODY = -1
-"""The owner of the tree of an open game."""
+"""The owner of the tree of a game with perfect information."""
 STOPPED = -1
 """What a visit that chose nothing returns instead of an edge."""
 TOLERANCE = 1e-9
@@ -44,8 +45,8 @@ class Twin:
         self.game, self.options, self.evaluator, self.seed = game, options, evaluator, seed
         self.state: State = seeded(seed)
         self.responses: dict[tuple[int, bytes], dict[int, float]] = {}
-        """σ / P of the actions of others, by who moves and his view."""
-        self.open = not game.hidden
+        """σ / P of the actions of others, by who moves and their view."""
+        self.perfect = not game.hidden
         self.scale = (game.max_return - game.min_return) / 2
 
     def root(self, view: Ints, player: int, guide: Sequence[float] | None = None) -> Node:
@@ -60,8 +61,8 @@ class Twin:
         return self.top
 
     def root_belief(self, view: Ints, player: int) -> Weighed:
-        """The completions of the root's view as if the others had answered P; none where H is to stay."""
-        if self.options.root_belief == "model" or self.open:
+        """The completions of the root's view as if the others had responded to P; none where H is to stay."""
+        if self.options.root_belief == "model" or self.perfect:
             return []
 
         def h(vector: Ints) -> dict[int, float]:
@@ -71,7 +72,7 @@ class Twin:
             query = Query(SAMPLE, vector, player, pending, hole, np.array(choices), np.array(weights))
             return dict(zip(choices, self.evaluator.evaluate(query, seeded(0)).prior.tolist(), strict=True))
 
-        return answered(self.game, view, player, h, self.response_ratio)
+        return response_weights(self.game, view, player, h, self.response_ratio)
 
     def response_ratio(self, view: Ints, player: int, action: int) -> float:
         """σ / P of an action that a player has made at a view."""
@@ -84,9 +85,9 @@ class Twin:
         """The same of every action there."""
         options = replace(
             self.options,
-            root_belief="model",
-            decision="mirror",
-            root_q="nearest",
+            root_belief=RootBelief.MODEL,
+            decision=Decision.MIRROR,
+            root_q=RootQ.NEAREST,
             root_step=self.options.step,
             root_reach=2.0,
             root_doubt=0.0,
@@ -96,8 +97,8 @@ class Twin:
         )
         twin = Twin(self.game, options, self.evaluator, own_seed(view, player, self.seed))
         root = twin.search(view, player, options.response_visits)
-        told = zip(root.edges, twin.decision()[0], strict=True)
-        return {e.choice: answer / e.prior if e.prior > 0 else 1.0 for e, answer in told}
+        response = zip(root.edges, twin.decision()[0], strict=True)
+        return {e.choice: p / e.prior if e.prior > 0 else 1.0 for e, p in response}
 
     def visit(self) -> None:
         """One visit of the root."""
@@ -116,7 +117,7 @@ class Twin:
         return self._replant(self.top.tree.acts.get(view.tobytes()), view, self.top.owner)
 
     def follow(self, moves: Sequence[int]) -> bool:
-        """The same in an open game, from the position that moves have led to."""
+        """The same in a game with perfect information, from the position that moves have led to."""
         node: Node | None = self.top
         position = self.top.vector
         for move in moves:
@@ -215,7 +216,7 @@ class Twin:
         return self.draw([e.prior for e in node.edges])
 
     def choose_for_another(self, node: Node) -> Choice:
-        """What a visit of the mover's own tree chooses, or a draw from his mirror step; nothing if there is no room."""
+        """The choice of a visit of the mover's tree, or a sample from their mirror step; none if there is no room."""
         spawned = node.spawned = node.spawned or self.spawn(node)
         if spawned is None:
             return Choice(STOPPED, None)
@@ -244,7 +245,7 @@ class Twin:
         return chosen
 
     def choose_by_ucb(self, node: Node, guide: Values | None) -> int:
-        """One of those without visits, evenly, or the largest upper confidence bound."""
+        """One of those without visits, uniformly, or the largest upper confidence bound."""
         new = [e for e, edge in enumerate(node.edges) if edge.n == 0]
         if len(new) > 1:
             return new[int(number(self.state) * len(new))]
@@ -308,8 +309,8 @@ class Twin:
 
     def new_root(self, view: Ints, player: int, depth: int) -> Node:
         """The root of a new tree."""
-        tree = Tree(NOBODY if self.open else player, depth)
-        actor = self.game.mover(view) if self.open else player
+        tree = Tree(NOBODY if self.perfect else player, depth)
+        actor = self.game.mover(view) if self.perfect else player
         node = self.make(ACT, view.copy(), tree, actor, is_root=True, passing=True)
         tree.acts[view.tobytes()] = node
         self.roots[tree.owner, view.tobytes()] = node
@@ -362,19 +363,19 @@ class Twin:
         if mover == rules.TERMINAL:
             node = self.make(TERMINAL, world, tree, mover, passing=False)
             returns = [float(x) for x in self.game.returns(world)]
-            node.v = returns if self.open else [returns[tree.owner]]
+            node.v = returns if self.perfect else [returns[tree.owner]]
             node.lo, node.hi = list(node.v), list(node.v)
             return node
         if mover == rules.CHANCE:
             return self.make(CHANCE, world, tree, mover, passing=midway)
-        if self.open:
+        if self.perfect:
             return self.make(ACT, world, tree, mover, passing=midway)
         if mover != tree.owner:
             return self.make(OPPONENT, world, tree, mover, passing=midway)
         return self.act_node(tree, self.game.view(world, tree.owner))
 
     def act_node(self, tree: Tree, view: Ints) -> Node:
-        """The owner's node of a view: one for all worlds in which he sees it."""
+        """The owner's node of a view: one for all worlds in which they see it."""
         key = view.tobytes()
         if key not in tree.acts:
             tree.acts[key] = self.make(ACT, view, tree, tree.owner, passing=self.game.midway(view))
@@ -391,7 +392,7 @@ class Twin:
     def evaluate(self, node: Node) -> None:
         """List the choices, ask the evaluator, and set the first Q."""
         choices, weights = self.choices(node)
-        player = max(node.actor, 0) if self.open else node.owner  # 0 at CHANCE
+        player = max(node.actor, 0) if self.perfect else node.owner  # 0 at CHANCE
         evaluation = self.evaluator.evaluate(
             Query(
                 node.kind,
@@ -427,7 +428,7 @@ class Twin:
         return node.tree is self.top.tree and agrees(node.vector, self.top.vector)
 
     def choices(self, node: Node) -> tuple[list[int], Values]:
-        """The choices at a node, with the weights that the rules give; the weights of actions are even."""
+        """The choices at a node, with the weights that the rules give; the weights of actions are uniform."""
         if node.kind in (ACT, OPPONENT):
             legal = self.game.legal(node.vector)
             return legal, [1 / len(legal)] * len(legal)
@@ -436,7 +437,7 @@ class Twin:
 
     def widen(self, node: Node) -> None:
         """Evaluate the children of an ACT node that was just evaluated, if the options ask for it."""
-        if not self.options.widen or self.open or node.kind != ACT:
+        if not self.options.widen or self.perfect or node.kind != ACT:
             return
         for edge in node.edges:
             child = self.child(node, edge)
@@ -461,7 +462,7 @@ class Twin:
 
     def mover_slot(self, node: Node) -> int:
         """Which of the K values the player who moves at an ACT node looks at."""
-        return node.actor if self.open else 0
+        return node.actor if self.perfect else 0
 
     def mirror(self, node: Node) -> Values:
         """The mirror step of an ACT node with step η."""
@@ -625,7 +626,7 @@ class Twin:
     # The root's decision
 
     def decision(self) -> tuple[Values, Values]:
-        """The distribution that the move is drawn from, and the policy target."""
+        """The distribution to sample the move from, and the policy target."""
         root, options = self.top, self.options
         if options.decision == "mirror":
             prior = [e.prior for e in root.edges]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, TextIO
 
 import typer
 
-from qdts.cli.commands import bench, check, evaluate, games, match, nashconv, policy, search, solve, survey, train
+from qdts.cli.commands import bench, check, evaluate, games, match, nashconv, policy, search, solve, survey, train, walk
 from qdts.errors import InputError
 
+PACKAGE = Path(__file__).parents[1]
 WRONG_INPUT = 2
 """Exit code for what a person can correct."""
 
@@ -29,6 +32,7 @@ app = typer.Typer(
     "  qdts solve leduc_poker --out leduc.npz         solve a game, keep the strategy\n"
     "  qdts policy leduc.npz                          look at it again\n"
     "  qdts check ./my_game.py                        is a game of your own in order?\n"
+    "  qdts walk ./my_game.py                         step through it, with every player's view\n"
     "  qdts nashconv 'liars_dice(numdice=2)'          measure uniform play, or --policy FILE\n"
     "  qdts search leduc_poker --policy leduc.npz     one decision by search\n"
     "  qdts evaluate leduc_poker --policy leduc.npz   how well that search plays\n"
@@ -41,6 +45,7 @@ app.command(epilog=solve.EXAMPLES)(solve.solve)
 app.command(epilog=train.EXAMPLES)(train.train)
 app.command(epilog=policy.EXAMPLES)(policy.policy)
 app.command(epilog=check.EXAMPLES)(check.check)
+app.command(epilog=walk.EXAMPLES)(walk.walk)
 app.command(epilog=nashconv.EXAMPLES)(nashconv.nashconv)
 app.command(epilog=search.EXAMPLES)(search.search)
 app.command(epilog=evaluate.EXAMPLES)(evaluate.evaluate)
@@ -64,7 +69,17 @@ def root(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit code. Wrong input is told in one sentence, without a traceback."""
+    """Run the command; return its exit code.
+
+    Wrong input is one sentence on stderr, without a traceback; a name that has changed is one line, a note.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", FutureWarning)
+        warnings.showwarning = _note
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = app(arguments, prog_name="qdts", standalone_mode=False)
     except InputError as error:
@@ -100,6 +115,17 @@ def _stop() -> None:
     if left_behind():
         sys.stdout.flush()
         os._exit(solve.INTERRUPTED)
+
+
+def _note(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None,
+    line: str | None = None,
+) -> None:  # fmt: skip
+    """Show a warning: one line where it is a note of our own, else as Python does."""
+    if issubclass(category, FutureWarning) and Path(filename).is_relative_to(PACKAGE):
+        print("qdts: note:", " ".join(str(message).split()), file=sys.stderr)
+    else:
+        print(warnings.formatwarning(message, category, filename, lineno, line), end="", file=file or sys.stderr)
 
 
 def _fail(message: str) -> int:

@@ -4,7 +4,7 @@ The axes of arrays:
 
     axis  counts
     N     vectors (worlds or views)
-    W     slots of a vector
+    W     components of a vector
     E     choices of all vectors, those of one vector being neighbours
     P     players
     F     features
@@ -22,10 +22,10 @@ from numba import float32, float64, int64, types
 
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, UNKNOWN, FeaturesType, KernelsType, RulesType
-from qdts.kernels import Ints, Reals, Reals32, kernel
+from qdts.kernels import Ints, Reals, Reals32, declare, kernel
 
 SPARE = 64
-"""Rules that write a few choices too many write them here, and are told so."""
+"""Room behind the declared number of choices: a rule that writes a few too many is reported, not a memory error."""
 
 Vectors = int64[:, ::1]
 Kernel = Callable[..., None]
@@ -34,10 +34,23 @@ Kernel = Callable[..., None]
 class Choices(NamedTuple):
     """What may happen at each of some vectors: actions, outcomes, or values of a hole."""
 
-    counts: Ints  # [N] how many, as the rule said
+    counts: Ints  # [N] how many the rule reports
     source: Ints  # [E] the vector
     number: Ints  # [E] the action, outcome or value
     chance: Reals  # [E] its probability or weight; 1 for a player's action
+
+
+class Scratch(NamedTuple):
+    """Room for the choices of one vector, with SPARE more than the game declares."""
+
+    numbers: Ints
+    chances: Reals
+
+
+ChoicesType = types.NamedTuple([int64[::1], int64[::1], int64[::1], float64[::1]], Choices)
+ScratchType = types.NamedTuple([int64[::1], float64[::1]], Scratch)
+declare(Choices, ChoicesType)
+declare(Scratch, ScratchType)
 
 
 def movers(game: Game, worlds: Ints) -> Ints:
@@ -86,31 +99,28 @@ def filled(game: Game, views: Ints, hole: Ints, value: Ints) -> Ints:
 
 
 def true_values(game: Game, views: Ints, hole: Ints, worlds: Ints) -> Ints:
-    """The one value of each hole that fits the world which is true, int64[N]; −1 where none does, or several do."""
-    room = game.num_values + SPARE
-    out, numbers, weights = np.empty(len(views), np.int64), np.zeros(room, np.int64), np.zeros(room)
-    _true_values(
-        game.kernels, game.rules, views, hole, worlds, numbers, weights, np.zeros(game.world_size, np.int64), out
-    )
+    """The one value of each hole that fits the true world, int64[N]; −1 where none or several do."""
+    out, filling = np.empty(len(views), np.int64), np.zeros(game.world_size, np.int64)
+    _true_values(game.kernels, game.rules, views, hole, worlds, _scratch(game.num_values), filling, out)
     return out
 
 
 def midway(game: Game, worlds: Ints) -> Ints:
-    """Whether an action in pieces is not yet whole, int64[N]."""
+    """Whether a split action is not complete yet, int64[N]."""
     out = np.empty(len(worlds), np.int64)
     _midway(game.kernels, game.rules, worlds, out)
     return out
 
 
 def returns(game: Game, worlds: Ints) -> Reals:
-    """Utilities of finished games, float64[N, P]; not a number where a rule writes none."""
+    """Returns of finished games, float64[N, P]; NaN where a rule writes none."""
     out = np.full((len(worlds), game.players), np.nan)
     _returns(game.kernels, game.rules, worlds, out)
     return out
 
 
 def features(game: Game, vectors: Ints, player: int, before: float = 0.0) -> Reals32:
-    """What a network sees, float32[N, F], written over an array that held the number `before`."""
+    """What a network sees, float32[N, F], written over an array filled with `before`."""
     out = np.full((len(vectors), game.num_features), before, np.float32)
     _features(game.kernels.features, game.rules, vectors, player, out)
     return out
@@ -125,15 +135,19 @@ def count_histories(game: Game, depth: int, limit: int) -> int:
 
 
 def _flat(game: Game, most: int, vectors: Ints, what: Ints, count: Kernel, write: Kernel) -> Choices:
-    """Ask each vector twice for its choices: to count, and to write them one after the other."""
-    room = most + SPARE
-    scratch = np.zeros(room, np.int64), np.zeros(room)
+    """List the choices of each vector one after the other: first they are counted, then written."""
+    scratch = _scratch(most)
     counts = np.empty(len(vectors), np.int64)
-    count(game.kernels, game.rules, vectors, what, *scratch, counts)
-    source = np.repeat(np.arange(len(counts)), np.clip(counts, 0, room))
-    number, chance = np.empty(len(source), np.int64), np.empty(len(source))
-    write(game.kernels, game.rules, vectors, what, *scratch, counts, number, chance)
-    return Choices(counts, source, number, chance)
+    count(game.kernels, game.rules, vectors, what, scratch, counts)
+    source = np.repeat(np.arange(len(counts)), np.clip(counts, 0, most + SPARE))
+    out = Choices(counts, source, np.empty(len(source), np.int64), np.empty(len(source)))
+    write(game.kernels, game.rules, vectors, what, scratch, out)
+    return out
+
+
+def _scratch(most: int) -> Scratch:
+    """Room for so many choices of one vector."""
+    return Scratch(np.zeros(most + SPARE, np.int64), np.zeros(most + SPARE))
 
 
 @kernel(types.void(KernelsType, RulesType, Vectors, int64[::1]))
@@ -144,7 +158,7 @@ def _movers(game: Any, rules: Ints, worlds: Ints, out: Ints) -> None:
 
 @kernel()
 def _choose(game: Any, rules: Ints, world: Ints, mover: int, numbers: Ints, chances: Reals) -> Any:
-    """Write one world's choices into scratch; return how many, as the rule said."""
+    """Write one world's choices into scratch; return how many the rule reports."""
     if mover == TERMINAL:
         return 0
     if mover == CHANCE:
@@ -156,71 +170,50 @@ def _choose(game: Any, rules: Ints, world: Ints, mover: int, numbers: Ints, chan
 
 
 @kernel()
-def _offer(game: Any, rules: Ints, view: Ints, hole: int, numbers: Ints, weights: Reals) -> Any:
-    """Write the values of one hole into scratch; return how many, as the rule said."""
-    return game.values(rules.ctypes, view.ctypes, hole, numbers.ctypes, weights.ctypes)
+def _offer(game: Any, rules: Ints, view: Ints, hole: int, scratch: Scratch) -> Any:
+    """Write the values of one hole into scratch; return how many the rule reports."""
+    return game.values(rules.ctypes, view.ctypes, hole, scratch.numbers.ctypes, scratch.chances.ctypes)
 
 
 @kernel()
-def _append(numbers: Ints, chances: Reals, n: int, at: int, number: Ints, chance: Reals) -> Any:
+def _append(scratch: Scratch, n: int, at: int, out: Choices) -> Any:
     """Copy n choices from scratch to a place; return the next place."""
-    for k in range(min(n, numbers.shape[0])):
-        number[at + k], chance[at + k] = numbers[k], chances[k]
-    return at + min(max(n, 0), numbers.shape[0])
+    room = scratch.numbers.shape[0]
+    for k in range(min(n, room)):
+        out.number[at + k], out.chance[at + k] = scratch.numbers[k], scratch.chances[k]
+    return at + min(max(n, 0), room)
 
 
-_count_type = types.void(KernelsType, RulesType, Vectors, int64[::1], int64[::1], float64[::1], int64[::1])
-_write_type = types.void(*_count_type.args, int64[::1], float64[::1])
-
-
-@kernel(_count_type)
-def _count_choices(
-    game: Any, rules: Ints, worlds: Ints, mover: Ints, numbers: Ints, chances: Reals, counts: Ints
-) -> None:
-    for i in range(worlds.shape[0]):
-        counts[i] = _choose(game, rules, worlds[i], mover[i], numbers, chances)
-
-
-@kernel(_write_type)
-def _write_choices(
-    game: Any,
-    rules: Ints,
-    worlds: Ints,
-    mover: Ints,
-    numbers: Ints,
-    chances: Reals,
-    counts: Ints,
-    number: Ints,
-    chance: Reals,
-) -> None:
-    at = 0
-    for i in range(worlds.shape[0]):
-        _choose(game, rules, worlds[i], mover[i], numbers, chances)
-        at = _append(numbers, chances, counts[i], at, number, chance)
+_count_type = types.void(KernelsType, RulesType, Vectors, int64[::1], ScratchType, int64[::1])
+_write_type = types.void(KernelsType, RulesType, Vectors, int64[::1], ScratchType, ChoicesType)
 
 
 @kernel(_count_type)
-def _count_values(game: Any, rules: Ints, views: Ints, hole: Ints, numbers: Ints, weights: Reals, counts: Ints) -> None:
-    for i in range(views.shape[0]):
-        counts[i] = _offer(game, rules, views[i], hole[i], numbers, weights)
+def _count_choices(game: Any, rules: Ints, worlds: Ints, mover: Ints, scratch: Scratch, counts: Ints) -> None:
+    for i in range(worlds.shape[0]):
+        counts[i] = _choose(game, rules, worlds[i], mover[i], scratch.numbers, scratch.chances)
 
 
 @kernel(_write_type)
-def _write_values(
-    game: Any,
-    rules: Ints,
-    views: Ints,
-    hole: Ints,
-    numbers: Ints,
-    weights: Reals,
-    counts: Ints,
-    number: Ints,
-    chance: Reals,
-) -> None:
+def _write_choices(game: Any, rules: Ints, worlds: Ints, mover: Ints, scratch: Scratch, out: Choices) -> None:
+    at = 0
+    for i in range(worlds.shape[0]):
+        _choose(game, rules, worlds[i], mover[i], scratch.numbers, scratch.chances)
+        at = _append(scratch, out.counts[i], at, out)
+
+
+@kernel(_count_type)
+def _count_values(game: Any, rules: Ints, views: Ints, hole: Ints, scratch: Scratch, counts: Ints) -> None:
+    for i in range(views.shape[0]):
+        counts[i] = _offer(game, rules, views[i], hole[i], scratch)
+
+
+@kernel(_write_type)
+def _write_values(game: Any, rules: Ints, views: Ints, hole: Ints, scratch: Scratch, out: Choices) -> None:
     at = 0
     for i in range(views.shape[0]):
-        _offer(game, rules, views[i], hole[i], numbers, weights)
-        at = _append(numbers, weights, counts[i], at, number, chance)
+        _offer(game, rules, views[i], hole[i], scratch)
+        at = _append(scratch, out.counts[i], at, out)
 
 
 @kernel(int64(KernelsType, RulesType, Vectors, Vectors, int64[::1], float64[::1], int64))
@@ -270,33 +263,21 @@ def _fill(game: Any, rules: Ints, views: Ints, hole: Ints, value: Ints) -> None:
         game.fill(rules.ctypes, views[i].ctypes, hole[i], value[i])
 
 
-@kernel(
-    types.void(
-        KernelsType, RulesType, Vectors, int64[::1], Vectors, int64[::1], float64[::1], int64[::1], int64[::1]
-    )
-)  # fmt: skip
+@kernel(types.void(KernelsType, RulesType, Vectors, int64[::1], Vectors, ScratchType, int64[::1], int64[::1]))
 def _true_values(
-    game: Any,
-    rules: Ints,
-    views: Ints,
-    hole: Ints,
-    worlds: Ints,
-    numbers: Ints,
-    weights: Reals,
-    filled: Ints,
-    out: Ints,
+    game: Any, rules: Ints, views: Ints, hole: Ints, worlds: Ints, scratch: Scratch, filled: Ints, out: Ints
 ) -> None:
     for i in range(views.shape[0]):
         fitting, out[i] = 0, -1
-        for k in range(min(_offer(game, rules, views[i], hole[i], numbers, weights), numbers.shape[0])):
+        for k in range(min(_offer(game, rules, views[i], hole[i], scratch), scratch.numbers.shape[0])):
             filled[:] = views[i]
-            game.fill(rules.ctypes, filled.ctypes, hole[i], numbers[k])
+            game.fill(rules.ctypes, filled.ctypes, hole[i], scratch.numbers[k])
             fits = True
             for j in range(filled.shape[0]):
                 fits &= filled[j] == UNKNOWN or filled[j] == worlds[i, j]
             if fits:
                 fitting += 1
-                out[i] = numbers[k] if fitting == 1 else -1
+                out[i] = scratch.numbers[k] if fitting == 1 else -1
 
 
 @kernel(types.void(KernelsType, RulesType, Vectors, int64[::1]))

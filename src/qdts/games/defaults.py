@@ -1,7 +1,7 @@
 """Rules that many games share, and helpers for writing one's own.
 
-A game that hides nothing needs neither `redact` nor the three functions on holes, and one from whose holes nothing
-else follows needs no `fill`; a game whose actions are whole needs no `midway`; a game without chance needs no `chance`.
+A game with perfect information needs neither `redact` nor the three functions on holes; a game in which nothing else
+follows from a hole needs no `fill`; one without split actions needs no `midway`; one without chance no `chance`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from qdts.kernels import Ints, Reals, Reals32, kernel
 
 @rule
 def chance(rules: Ints, world: Ints, outcomes: Ints, probabilities: Reals) -> int:
-    """Nothing is left to chance."""
+    """There are no chance events."""
     return 0
 
 
@@ -44,19 +44,27 @@ def fill(rules: Ints, view: Ints, hole: int, value: int) -> None:
 
 @rule
 def midway(rules: Ints, world: Ints) -> int:
-    """Every action is whole."""
+    """There are no split actions."""
     return 0
 
 
 @kernel(float64(int64))
 def real(bits: int) -> float:
-    """The float whose bit pattern a slot of `rules` holds (`real_bits` puts it there)."""
+    """The float whose bit pattern an entry of `rules` holds (`real_bits` puts it there)."""
     return np.int64(bits).view(np.float64)
 
 
 @kernel(int64(Real32Pointer, int64, int64, int64))
 def one_hot(out: Reals32, at: int, value: int, size: int) -> int:
-    """Write a slot with values 0 .. size-1 or UNKNOWN as size + 1 features; return where the next ones go."""
+    """Write a component with values 0 .. size-1 or UNKNOWN as size + 1 features; return where the next ones go.
+
+    Example:
+        >>> out = np.zeros(4, np.float32)
+        >>> one_hot(out, 0, 2, 3)  # UNKNOWN would be the first of the four
+        4
+        >>> out.tolist()
+        [0.0, 0.0, 0.0, 1.0]
+    """
     for i in range(size + 1):
         out[at + i] = 0.0
     out[at + value + 1] = 1.0

@@ -14,7 +14,19 @@ from qdts.games.game import Game
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a family. Its kind is the type of its default: int, bool, str or a nested list."""
+    """One parameter of a family. Its kind is the type of its default: int, bool, str or a nested list.
+
+    A list is written as JSON: `matrix_game(payoffs=[[3,0],[5,1]])`. `build` gets it as Python lists of numbers and
+    checks its shape; `wrong` makes the error for one that does not fit. Names for common lists are its `presets`.
+
+    Example:
+        >>> dice = Parameter("dice", 2, "how many dice each has", low=1, high=5)
+        >>> dice.read("3", "my_game")
+        3
+        >>> payoffs = Parameter("payoffs", [[1, -1], [-1, 1]], "what the row gets", presets={"zero": [[0]]})
+        >>> payoffs.read("[[2,0],[0,1]]", "my_game"), payoffs.read("zero", "my_game"), payoffs.write([[0]])
+        ([[2, 0], [0, 1]], [[0]], 'zero')
+    """
 
     name: str
     default: Any
@@ -25,10 +37,18 @@ class Parameter:
     choices: tuple[str, ...] = ()
     """The words that a str may be."""
     presets: Mapping[str, Any] = field(default_factory=dict)
-    """The words that may stand for a nested list; a list that has a word is written as it."""
+    """Names for nested lists: a name is read as its list, and such a list is written by its name."""
 
     def read(self, value: object, family: str) -> Any:
-        """The checked value, from text or from Python; raises an InputError that names what was expected."""
+        """The checked value, from text or from Python.
+
+        Args:
+            value: A text such as `3`, `true` or `[[1,2]]`, or the value itself.
+            family: The family's name, for the error.
+
+        Raises:
+            InputError: The value does not fit; it names what was expected.
+        """
         if isinstance(self.default, bool):
             return self._read_bool(value, family)
         if isinstance(self.default, int):
@@ -38,7 +58,7 @@ class Parameter:
         return self._read_list(value, family)
 
     def expected(self) -> str:
-        """What may stand here, in words."""
+        """What is accepted, in words."""
         if isinstance(self.default, bool):
             return "true or false"
         if isinstance(self.default, int):
@@ -93,19 +113,26 @@ class Parameter:
 
 
 def is_number(value: object) -> bool:
-    """Whether a part of a nested list is a number, and finite."""
+    """Whether an entry of a nested list is a finite number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def _shortest(text: str) -> int | float:
-    """The number that a text with a point or an exponent stands for, whole where it can be: 2.0 is 2."""
+    """The number of a text with a point or an exponent, as an int where it is whole: 2.0 is 2."""
     number = float(text)
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """All games of one name."""
+    """All games of one name: what `load_game` needs to build one.
+
+    Example:
+        >>> from qdts.games.registry import find_family
+        >>> family = find_family("kuhn_poker")
+        >>> family.load({"players": 3}).spec, family.spec({"players": 2})
+        ('kuhn_poker(players=3)', 'kuhn_poker')
+    """
 
     name: str
     summary: str
@@ -114,12 +141,22 @@ class Family:
     build: Callable[..., Game]
     """Called with `spec` and every parameter by name."""
     players: int = 2
-    """How many play, where no parameter says so."""
+    """The number of players, where it is no parameter."""
     examples: tuple[str, ...] = ()
     """Further specifications worth trying; the conformance suite runs on each."""
+    small: tuple[str, ...] = ()
+    """Specifications small enough to enumerate: `qdts check` checks the first of them exactly where the game itself is
+    too large. Without them it tries the lower bounds of the parameters, then the examples."""
 
     def load(self, given: Mapping[str, object]) -> Game:
-        """The game with these parameters, the others at their defaults."""
+        """The game with these parameters, the others at their defaults.
+
+        Args:
+            given: Values by name, as text or as Python values.
+
+        Raises:
+            InputError: A parameter is unknown or does not fit, or `build` returns something else than this game.
+        """
         known = {p.name: p for p in self.parameters}
         for name in given:
             if name not in known:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,32 @@ Namer = Callable[[int], str]
 Replay = Callable[[Ints], list[int]]
 
 
+class Choice(NamedTuple):
+    """One thing that the mover, a player or chance, may do."""
+
+    number: int
+    """The action or outcome."""
+    name: str
+    probability: float | None
+    """Of a chance outcome; None for a player's action."""
+
+
 @dataclass(frozen=True, eq=False)
 class Game:
-    """Everything that is known of a game without playing it."""
+    """Everything that is known about a game without playing it, and its rules as methods.
+
+    A world is a vector of `world_size` int64 components; a view is a world in which every component that its owner
+    does not know is UNKNOWN. Methods check what they are given and raise an InputError that names what was expected.
+
+    Example:
+        >>> from qdts import load_game
+        >>> game = load_game("kuhn_poker")
+        >>> world = game.initial()
+        >>> for move in (2, 0, game.parse_action("bet")):  # deal the king, deal the jack, bet
+        ...     world = game.step(world, move)
+        >>> game.layout.write(game.view(world, 1)), game.mover(world), game.legal(world)
+        ('turn=3 bettor=1 cards=?J bets=b--', 1, [0, 1])
+    """
 
     name: str
     """The family's name, such as `liars_dice`."""
@@ -32,10 +55,10 @@ class Game:
     """Changes when behaviour does; policies and checkpoints store it."""
     players: int
     rules: Ints
-    """What the kernels get to know of the parameters. int64[any], read-only"""
+    """The parameters as the kernels read them. int64[any], read-only"""
     kernels: Kernels
     layout: Layout
-    """The slots of a world."""
+    """The components of a world's vector."""
     num_actions: int
     """Actions are numbered 0 .. num_actions - 1."""
     num_outcomes: int
@@ -43,7 +66,7 @@ class Game:
     num_values: int
     """Values of a hole are numbered 0 .. num_values - 1: the width of H."""
     max_depth: int
-    """No history is longer; chance events and sub-actions count."""
+    """The length of the longest history; chance events and sub-actions count."""
     min_return: float
     max_return: float
     """Bounds of every player's return."""
@@ -52,19 +75,20 @@ class Game:
     action_name: Namer
     outcome_name: Namer = str
     hidden: bool = True
-    """Whether any player ever has a hole in his view. If not, a view is a position."""
+    """Whether any player ever has a hole in their view. False: perfect information, and a view is a position."""
     zero_sum: bool = True
     memory: Literal["perfect", "sufficient"] = "perfect"
-    """`perfect`: a view determines all earlier views and actions of its owner. `sufficient`: the game declares
-    that what a view forgets does not matter. Where nothing is hidden neither is asked for."""
+    """`perfect`: a view determines all earlier views and actions of its owner. `sufficient`: the game declares that
+    what a view forgets does not matter. Games with perfect information need neither."""
     weights: Literal["chance", "equal"] = "chance"
     """What the weights of a hole's values are: exact under chance alone, or merely equal."""
     replay: Replay | None = None
-    """The actions and outcomes that lead to a full world; needed where the game is too large to enumerate."""
+    """The actions and outcomes that lead to a world; needed where the game is too large to enumerate."""
     pick: Callable[..., int] | None = None
-    """A kernel `pick(rules, world, bits)`: what the mover does by 64 random bits, the same as from the whole list."""
+    """A kernel `pick(rules, world, bits)` that makes a random choice from 64 random bits without listing all choices.
+    It must choose what a choice from the whole list would."""
     title: Callable[[Ints], str] | None = None
-    """How a person would call a view (`K, raise, call`); where absent, the layout's text is shown."""
+    """What a person would call a view (`K, raise, call`); without it, the layout's text is shown."""
     action_numbers: Mapping[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -84,7 +108,7 @@ class Game:
 
     @property
     def world_size(self) -> int:
-        """The number of slots of a world."""
+        """The number of components of a world."""
         return self.layout.size
 
     @cached_property
@@ -94,22 +118,25 @@ class Game:
 
     @property
     def max_branching(self) -> int:
-        """No node has more children."""
+        """The largest number of actions or outcomes at a world, at least 1."""
         return max(self.num_actions, self.num_outcomes, 1)
 
     @property
     def max_choices(self) -> int:
-        """B: the most choices that a node of a search tree can have, and no less than the number of players."""
+        """B: the most edges that a node of a search tree can have, over actions, outcomes and values of holes.
+
+        It is no less than the number of players, so that scratch rows of this length can hold one number for each.
+        """
         return max(self.max_branching, self.num_values, self.players)
 
     @property
     def scale(self) -> float:
-        """S: half the range of the returns, and 1 where all returns are the same."""
+        """S = (max_return − min_return) / 2, half the range of returns, or 1 where all returns are the same."""
         return (self.max_return - self.min_return) / 2 or 1.0
 
     @property
     def neutral_value(self) -> float:
-        """The value of a position about which nothing is known."""
+        """The value of a position about which nothing is known: 0 in a zero-sum game, else the middle of the range."""
         return 0.0 if self.zero_sum else (self.max_return + self.min_return) / 2
 
     def initial(self) -> Ints:
@@ -119,64 +146,94 @@ class Game:
         return world
 
     def mover(self, world: Ints) -> int:
-        """The player to move, CHANCE, TERMINAL, or OTHERS."""
+        """The player to move, CHANCE, TERMINAL, or (on a view) OTHERS."""
         return int(self.kernels.mover.call(self.rules.ctypes.data, self.verify_vector(world).ctypes.data))
 
     def legal(self, world: Ints) -> list[int]:
-        """The mover's legal actions."""
+        """The legal actions of the player to move, ascending."""
         out = np.zeros(self.max_branching, np.int64)
         n = self.kernels.legal.call(self.rules.ctypes.data, self.verify_vector(world).ctypes.data, out.ctypes.data)
         return [int(a) for a in out[:n]]
 
     def chance(self, world: Ints) -> list[tuple[int, float]]:
-        """What chance may do, with probabilities."""
+        """The outcomes of a chance event with their probabilities, ascending."""
         out, p = np.zeros(self.max_branching, np.int64), np.zeros(self.max_branching)
         n = self.kernels.chance.call(
             self.rules.ctypes.data, self.verify_vector(world).ctypes.data, out.ctypes.data, p.ctypes.data
         )
         return [(int(a), float(q)) for a, q in zip(out[:n], p[:n], strict=True)]
 
-    def verify_action(self, world: Ints, action: int) -> None:
-        """Raise an InputError that names the choices unless the mover (or chance) may do this."""
+    def choices(self, world: Ints) -> list[Choice]:
+        """What the player to move, or chance, may do, with names; nothing when the game is over.
+
+        Example:
+            >>> from qdts import load_game
+            >>> game = load_game("kuhn_poker")
+            >>> [choice.name for choice in game.choices(game.initial())]
+            ['deal J', 'deal Q', 'deal K']
+        """
         mover = self.mover(world)
         if mover == TERMINAL:
+            return []
+        if mover == CHANCE:
+            return [Choice(o, self.outcome_name(o), p) for o, p in self.chance(world)]
+        return [Choice(a, self.action_name(a), None) for a in self.legal(world)]
+
+    def verify_action(self, world: Ints, action: int) -> None:
+        """Check that the player to move, or chance, may do this.
+
+        Raises:
+            InputError: They may not; it names the legal choices.
+        """
+        choices = self.choices(world)
+        if not choices:
             raise InputError(f"{self.spec}: action {action} after the game is over ({self.layout.write(world)})")
-        chance = mover == CHANCE
-        choices = [o for o, _ in self.chance(world)] if chance else self.legal(world)
-        if action not in choices:
-            name = self.outcome_name if chance else self.action_name
-            listed = ", ".join(f"{a} ({name(a)})" for a in choices)
-            who = "chance" if chance else f"player {mover}"
+        if action not in (choice.number for choice in choices):
+            listed = ", ".join(f"{choice.number} ({choice.name})" for choice in choices)
+            mover = self.mover(world)
+            who = "chance" if mover == CHANCE else f"player {mover}"
             raise InputError(
                 f"{self.spec}: action {action} is illegal for {who} at {self.layout.write(world)}; legal: {listed}"
             )
 
     def step(self, world: Ints, action: int) -> Ints:
-        """The world after an action or a chance outcome; raises an InputError if it is illegal."""
+        """The world after an action or a chance outcome, as a new vector.
+
+        Args:
+            world: A world at which the game is not over.
+            action: The number of a legal action of the player to move, or of an outcome of the chance event.
+
+        Raises:
+            InputError: The action is illegal; it names the legal ones.
+        """
         self.verify_action(world, action)
         after = world.copy()
         self.kernels.step.call(self.rules.ctypes.data, after.ctypes.data, int(action))
         return after
 
     def returns(self, world: Ints) -> Reals:
-        """Every player's utility of a finished game."""
+        """Every player's return of a finished game, float64[players]."""
         out = np.zeros(self.players)
         self.kernels.returns.call(self.rules.ctypes.data, self.verify_vector(world).ctypes.data, out.ctypes.data)
         return out
 
     def view(self, world: Ints, player: int) -> Ints:
-        """What a player knows of a world."""
+        """What a player knows of a world: a new vector in which all that they don't know is UNKNOWN."""
         self.verify_player(player)
         view = self.verify_vector(world).copy()
         self.kernels.redact.call(self.rules.ctypes.data, view.ctypes.data, player)
         return view
 
     def hole(self, view: Ints) -> int:
-        """The next slot to fill, or NO_HOLE."""
+        """The next component to fill, or NO_HOLE."""
         return int(self.kernels.hole.call(self.rules.ctypes.data, self.verify_vector(view).ctypes.data))
 
     def values(self, view: Ints, hole: int) -> list[tuple[int, float]]:
-        """What a hole may hold, with the weights that the rules give."""
+        """What a hole may hold, with the weights that the rules give.
+
+        Raises:
+            InputError: The component is not a hole of this view.
+        """
         self._verify_hole(self.verify_vector(view), hole)
         out, w = np.zeros(max(self.num_values, 1), np.int64), np.zeros(max(self.num_values, 1))
         n = self.kernels.values.call(
@@ -185,18 +242,22 @@ class Game:
         return [(int(v), float(q)) for v, q in zip(out[:n], w[:n], strict=True)]
 
     def fill(self, view: Ints, hole: int, value: int) -> Ints:
-        """The view with one hole filled."""
+        """The view with one hole filled, as a new vector.
+
+        Raises:
+            InputError: The component is not a hole of this view.
+        """
         self._verify_hole(self.verify_vector(view), hole)
         filled = view.copy()
         self.kernels.fill.call(self.rules.ctypes.data, filled.ctypes.data, hole, value)
         return filled
 
     def midway(self, world: Ints) -> bool:
-        """Whether an action in pieces is not yet whole."""
+        """Whether a split action is not complete yet."""
         return bool(self.kernels.midway.call(self.rules.ctypes.data, self.verify_vector(world).ctypes.data))
 
     def features(self, world: Ints, player: int) -> Reals32:
-        """What a network sees of a world or view from a player's seat."""
+        """What a network sees of a world or view from a player's seat, float32[feature_shape]."""
         self.verify_player(player)
         out = np.zeros(self.num_features, np.float32)
         self.kernels.features.call(
@@ -205,7 +266,11 @@ class Game:
         return out.reshape(self.feature_shape)
 
     def parse_action(self, text: str) -> int:
-        """The action with this name or number."""
+        """The action with this name or number.
+
+        Raises:
+            InputError: No action has this name; it lists those that there are.
+        """
         wanted = text.strip().lower()
         if wanted in self.action_numbers:
             return self.action_numbers[wanted]
@@ -214,19 +279,32 @@ class Game:
         raise unknown(f"action of {self.spec}", text, self.action_numbers)
 
     def describe(self, view: Ints) -> str:
-        """A view in words, for people."""
-        return self.title(view) if self.title else self.layout.write(view)
+        """A view in words: its title, or the layout's fields with the names of their values."""
+        return self.title(view) if self.title else self.layout.describe(view)
+
+    def value_name(self, view: Ints, hole: int, value: int) -> str:
+        """What a hole of a view holds once it is filled with a value, in words.
+
+        Example:
+            >>> from qdts import load_game
+            >>> game = load_game("kuhn_poker")
+            >>> view = game.layout.read("turn=2 bettor=0 cards=J? bets=---")
+            >>> hole = game.hole(view)
+            >>> game.layout.place(hole), [game.value_name(view, hole, value) for value, _ in game.values(view, hole)]
+            ('card of player 1', ['Q', 'K'])
+        """
+        return self.layout.find(hole)[0].value_name(int(self.fill(view, hole, value)[hole]))
 
     def verify_vector(self, world: Ints) -> Ints:
-        """The vector itself, if a kernel can read it: the one place where a wrong shape or slot is caught."""
+        """The vector itself, if a kernel can read it: the one place where a wrong shape or value is caught."""
         if world.dtype != np.int64 or world.shape != (self.world_size,) or not world.flags.c_contiguous:
             raise InputError(
-                f"{self.spec}: a world is a contiguous int64 vector of {self.world_size} slots, "
+                f"{self.spec}: a world is a contiguous int64 vector of {self.world_size} components, "
                 f"got {world.dtype} with shape {world.shape}"
             )
         if not self.layout.holds(world):
             raise InputError(
-                f"{self.spec}: {world.tolist()} has a slot out of bounds, expected -1 or less than "
+                f"{self.spec}: {world.tolist()} has a component out of bounds, expected -1 or less than "
                 f"{self.layout.bounds.tolist()}"
             )
         return world
@@ -238,4 +316,4 @@ class Game:
 
     def _verify_hole(self, view: Ints, hole: int) -> None:
         if not 0 <= hole < self.world_size or view[hole] != UNKNOWN:
-            raise InputError(f"{self.spec}: slot {hole} of {self.layout.write(view)} is not a hole")
+            raise InputError(f"{self.spec}: component {hole} of {self.layout.write(view)} is not a hole")

@@ -62,7 +62,7 @@ def run(path: Path, source: bytes) -> Family:
             sys.modules[module.__name__] = before
         if isinstance(error, InputError) or not isinstance(error, Exception | SystemExit):
             raise
-        raise InputError(f"the game's file can't be loaded: {told(error, path)}") from error
+        raise InputError(f"the game's file can't be loaded: {explain(error, path)}") from error
     finally:
         sys.path.remove(str(path.parent))
 
@@ -83,8 +83,8 @@ def _family(module: ModuleType, path: Path) -> Family:
     raise InputError(f"FAMILY in '{path}' is of type {type(family).__name__}, expected a qdts.Family")
 
 
-def told(error: BaseException, path: Path) -> str:
-    """An error in a game's file: the file, the line and what it says."""
+def explain(error: BaseException, path: Path) -> str:
+    """An error in a game's file in one sentence: the file, the line and its message."""
     what = f"{type(error).__name__}: {error}".strip().rstrip(":")
     line = _line(error, path)
     if isinstance(error, SyntaxError):

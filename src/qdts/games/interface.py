@@ -1,14 +1,14 @@
 """What a game is: twelve small functions over a world, and how they are compiled.
 
-A *world* is a full state of a game, a vector of int64 slots of fixed length, each non-negative. A *view* is
-what one player knows: the same vector with every slot that he does not know set to UNKNOWN; each such slot
+A *world* is a full state of a game: a vector of int64 components of fixed length, each non-negative. A *view* is
+what one player knows: the same vector with every component that they do not know set to UNKNOWN; each of these
 is a *hole*. `docs/games.md` says what each function promises and how larger games fit.
 
 The functions take raw pointers (index them, don't slice them): passing whole arrays costs more than twice as
 much, and plain C pointers let any caller in, compiled or not.
 
-    rules   what `Game.rules` holds: the parameters of this game as integers (`real` reads a float among them)
-    world   the slots, read or changed in place
+    rules   `Game.rules`, the parameters of this game as integers (`real` reads a float among them)
+    world   the components, read or changed in place
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from qdts.errors import InputError
 from qdts.kernels import compiled, declare, swiftly
 
 UNKNOWN = -1
-"""A slot that the owner of a view does not know."""
+"""A component that the owner of a view does not know."""
 CHANCE = -1
 """`mover`: chance is to move."""
 TERMINAL = -2
 """`mover`: the game is over."""
 OTHERS = -3
-"""`mover` on a view: not its owner; who it is depends on the holes."""
+"""`mover` on a view: somebody else than its owner; who depends on the holes."""
 NO_HOLE = -1
-"""`hole`: nothing is left to fill."""
+"""`hole`: there is nothing to fill."""
 
 Pointer = types.CPointer(int64)
 RealPointer = types.CPointer(float64)
@@ -60,14 +60,14 @@ SIGNATURES: dict[str, Signature] = {
     "returns": types.void(Pointer, Pointer, RealPointer),
     # redact(rules, world, player): turn the world into the player's view, in place.
     "redact": types.void(Pointer, Pointer, int64),
-    # hole(rules, view): the next slot to fill, or NO_HOLE.
+    # hole(rules, view): the next component to fill, or NO_HOLE.
     "hole": int64(Pointer, Pointer),
     # values(rules, view, hole, values, weights): write what the hole may hold and how likely the rules make
     # each (positive, summing to one); return how many.
     "values": int64(Pointer, Pointer, int64, Pointer, RealPointer),
-    # fill(rules, view, hole, value): fill a hole, and set every slot that follows from it, in place.
+    # fill(rules, view, hole, value): fill a hole, and set every component that follows from it, in place.
     "fill": types.void(Pointer, Pointer, int64, int64),
-    # midway(rules, world): 1 while an action (or a chance event) in pieces is not yet whole, else 0.
+    # midway(rules, world): 1 while a split action (or chance event) is not complete yet, else 0.
     "midway": int64(Pointer, Pointer),
     # features(rules, world, player, out): write what a network sees of a world or view from the player's seat.
     "features": types.void(Pointer, Pointer, int64, Real32Pointer),
@@ -84,7 +84,7 @@ register_model(PointerType)(FunctionModel)
 class FunctionPointer:
     """The address of one compiled function: a first-class function in kernels, a C function in Python.
 
-    It compiles when it is first asked for.
+    It compiles when it is first used.
     """
 
     def __init__(self, dispatcher: Any, signature: Signature) -> None:
@@ -120,7 +120,7 @@ class FunctionPointer:
 HINTS = {
     "int64*": "a vector is a bare pointer, which can be indexed and nothing else",
     "<class 'function'>": "a helper is decorated with @kernel()",
-    "mismatch of return type": "every way through the rule must return what it promises",
+    "mismatch of return type": "every path through the rule must return what it promises",
 }
 """What to do about errors of the compiler that hold these words."""
 
@@ -147,7 +147,7 @@ def _type_of_pointer(pointer: FunctionPointer, _context: Any) -> types.Type:
 
 @unbox(PointerType)  # type: ignore[untyped-decorator]
 def _unbox_pointer(its_type: PointerType, pointer: Any, c: Any) -> NativeValue:
-    """The address that a pointer has; numba would ask for it by two calls of Python code, ten times as slow."""
+    """The address that a pointer has; numba's own way makes two calls of Python code, ten times as slow."""
     function = cgutils.create_struct_proxy(its_type)(c.context, c.builder)
     address = c.pyapi.object_getattr_string(pointer, "address")
     with c.builder.if_then(cgutils.is_null(c.builder, address), likely=False):
@@ -177,7 +177,7 @@ class Kernels(NamedTuple):
 KernelsType = types.NamedTuple([*(PointerType(SIGNATURES[f]) for f in Kernels._fields[:-1]), types.none], Kernels)
 """The numba type of `Kernels`: the same for every game, so an engine that takes it compiles once.
 
-Engines see nothing of `features`, which compiles when it is first asked for: a kernel that calls it takes it as an
+Engines see nothing of `features`, which compiles when it is first used: a kernel that calls it takes it as an
 argument of its own, of FeaturesType.
 """
 FeaturesType = PointerType(SIGNATURES["features"])

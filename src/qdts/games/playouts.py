@@ -1,7 +1,7 @@
-"""Random games at native speed: every player chooses evenly, chance as its probabilities say.
+"""Random games at native speed: every player chooses uniformly, chance with its probabilities.
 
 A playout calls a rule at every step, so each game has one of its own, into which its rules are compiled: a copy of
-one template whose globals are the game's rules. It compiles when the first playout of the game is asked for, and is
+one template whose globals are the game's rules. It compiles when the first playout of the game is needed, and is
 kept like every kernel. What comes out is a plain C function, of which there are two:
 
     playout    one game, once for all parameter values; a search calls it through its pointer
@@ -34,7 +34,7 @@ from qdts.games.interface import (
 )
 from qdts.kernels import PACKAGE, Ints, Reals, compiled, kernel
 from qdts.pointers import element, pointer
-from qdts.rng import GOLDEN, State, StatePointer, StateType, drawn, mixed, one_of, seeded
+from qdts.rng import GOLDEN, State, StatePointer, StateType, mixed, one_of, sample_index, seeded
 
 PLAYOUT = int64(Pointer, Pointer, Pointer, RealPointer, StatePointer, RealPointer)
 """The signature of a playout; see `_play_out`."""
@@ -104,7 +104,7 @@ def _compile_playout(pick: Any, *functions: Any) -> Any:
 
 
 @functools.cache
-def _compile_series(constants: tuple[int, ...] | None, slots: int, players: int, pick: Any, *functions: Any) -> Any:
+def _compile_series(constants: tuple[int, ...] | None, size: int, players: int, pick: Any, *functions: Any) -> Any:
     """The series of a game with these rules; its parameters, if not None, and the lengths of its vectors are constants.
 
     The rules compile anew, within it: as they are kept, their loops are unrolled for any number of turns already.
@@ -112,7 +112,7 @@ def _compile_series(constants: tuple[int, ...] | None, slots: int, players: int,
     anew = [_helper(getattr(function, "py_func", function)) for function in functions]
     parameters = _bind(_given, {}) if constants is None else _bind(_known, {"rules": np.array(constants, np.int64)})
     held = {"play_out": _helper(_bind_playout(pick, anew)), "parameters": _helper(parameters)}
-    return _compile(_bind(_play_series, {**held, "slots": slots, "players": players}), SERIES, functions)
+    return _compile(_bind(_play_series, {**held, "size": size, "players": players}), SERIES, functions)
 
 
 def _bind_playout(pick: Any, functions: Iterable[Any]) -> Any:
@@ -133,7 +133,7 @@ def _bind(template: Any, held: dict[str, Any]) -> Any:
 
 
 def _text(value: Any) -> str:
-    """What tells a function or a constant from others."""
+    """A text that distinguishes a function or a constant from others."""
     plain = getattr(value, "py_func", value)
     return f"{plain.__module__}.{plain.__qualname__}" if callable(plain) else str(np.asarray(value).tolist())
 
@@ -159,7 +159,7 @@ def _play_series(
     """Play games from one start, each as a playout does, and add up their returns; return the number of steps."""
     parameters, steps = bound.parameters(rules), 0
     for _ in range(games):
-        for i in range(bound.slots):
+        for i in range(bound.size):
             world[i] = start[i]
         steps += bound.play_out(parameters, world, actions, chances, state, utilities)
         for p in range(bound.players):
@@ -180,7 +180,7 @@ def _known(rules: Ints) -> Any:
 def _play_out(rules: Ints, world: Ints, actions: Ints, chances: Reals, state: State, utilities: Reals) -> int:
     """Play from a world to the end, in place, and write the returns; return the number of steps.
 
-    `actions` and `chances` are scratch, as long as the game's `max_branching`; the state moves on by one a step.
+    `actions` and `chances` are scratch, as long as the game's `max_branching`; the state advances by one a step.
     Random bits are made two steps ahead. A choice is a branch that the processor can't foresee; whenever it took the
     wrong one, what it waits for then is there already.
     """
@@ -201,9 +201,9 @@ def _play_out(rules: Ints, world: Ints, actions: Ints, chances: Reals, state: St
 
 
 def _list_and_choose(rules: Ints, world: Ints, mover: int, actions: Ints, chances: Reals, bits: np.uint64) -> int:
-    """What the mover does by random bits, from a list of all that he can do."""
+    """What the mover does by random bits, from a list of all choices."""
     if mover == CHANCE:
-        return actions[drawn(chances, bound.chance(rules, world, actions, chances), bits)]
+        return actions[sample_index(chances, bound.chance(rules, world, actions, chances), bits)]
     return actions[one_of(bound.legal(rules, world, actions), bits)]
 
 

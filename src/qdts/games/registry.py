@@ -26,18 +26,34 @@ NATIVE = (
     "tic_tac_toe",
     "tree_game",
 )
-"""Games of this package: each is a module of its name that holds a `FAMILY`."""
+"""Games of this package: each is a module of `qdts.games.rules` that holds a `FAMILY`."""
 
 IMPORTED = "openspiel:"
-"""A name that begins so is a game of OpenSpiel, to be imported."""
+"""Prefix of the names of games to be imported from OpenSpiel."""
 
 _registered: dict[str, Family] = {}
 _files: dict[Path, tuple[bytes, Family]] = {}
-"""Games that came from files: by full path the source that was run, and its family."""
+"""Games from files: by full path, the source that was run, and its family."""
 
 
 def register(family: Family) -> None:
-    """Make one's own game loadable by name."""
+    """Make a game loadable by name, for families that are not in a file of their own.
+
+    Args:
+        family: The family; one of the same name that was registered before is replaced.
+
+    Raises:
+        InputError: A game of this name comes with the package.
+
+    Example:
+        >>> from dataclasses import replace
+        >>> from qdts.games.rules import kuhn_poker
+        >>> def build(spec, players):
+        ...     return replace(kuhn_poker.build(spec, players), name="my_kuhn")
+        >>> register(Family("my_kuhn", "a copy", kuhn_poker.FAMILY.parameters, build))
+        >>> load_game("my_kuhn(players=3)").players
+        3
+    """
     if family.name in NATIVE:
         raise InputError(f"a game named '{family.name}' comes with qdts; choose another name")
     _registered[family.name] = family
@@ -50,7 +66,11 @@ def family_names() -> list[str]:
 
 
 def find_family(name: str) -> Family:
-    """The family with a name, or in the file with a path; its kernels are not compiled yet."""
+    """The family with a name, or in the file with a path; its kernels are not compiled yet.
+
+    Raises:
+        InputError: There is no such game or file; it names the nearest ones.
+    """
     if game_file.is_path(name):
         return _from_file(Path(name).expanduser().resolve())
     if name in _registered:
@@ -58,17 +78,32 @@ def find_family(name: str) -> Family:
     if name not in NATIVE:
         own = f"a game of your own is given by its file, ./{name}.py (with a policy file: --game ./{name}.py)"
         raise InputError(f"{unknown('game', name, family_names())}; {own}")
-    family = importlib.import_module(f"qdts.games.{name}").FAMILY
+    family = importlib.import_module(f"qdts.games.rules.{name}").FAMILY
     assert isinstance(family, Family)
     return family
 
 
 def load_game(spec: str, **parameters: object) -> Game:
-    """The game with a name and parameters: `load_game("liars_dice(numdice=2,dice_sides=3)")`.
+    """The game with a name and parameters. Its kernels are compiled, or taken from the cache.
 
-    Parameters may also be given by keyword. A name that ends in .py or has a slash is the path of a file with a game of
-    one's own, which is run. `openspiel:NAME(...)` imports a game of OpenSpiel. The game's kernels are compiled,
-    or taken from the cache.
+    Args:
+        spec: A name with parameters in brackets, `liars_dice(numdice=2,dice_sides=3)`; or the path of a Python file
+            that holds a `FAMILY` (it ends in .py or has a slash), which is run; or `openspiel:NAME(...)`, which imports
+            a game from OpenSpiel.
+        parameters: More parameters, by keyword.
+
+    Returns:
+        The game. Without keywords the same specification gives the same object.
+
+    Raises:
+        InputError: The name or a parameter is unknown or does not fit, or the file can't be loaded.
+
+    Example:
+        >>> load_game("liars_dice(dice_sides=3)", numdice=2).spec
+        'liars_dice(numdice=2,dice_sides=3)'
+        >>> load_game("kuhn_pocker")
+        Traceback (most recent call last):
+        qdts.errors.InputError: unknown game 'kuhn_pocker': did you mean kuhn_poker or leduc_poker? the choices are ...
     """
     if spec.strip().startswith(IMPORTED):
         return _import(spec.strip(), parameters)
@@ -83,20 +118,28 @@ def load_game(spec: str, **parameters: object) -> Game:
         path = next((path for path, (_, loaded) in _files.items() if loaded is family), None)
         if path is None or isinstance(error, InputError):
             raise
-        raise InputError(f"{family.name} can't be built: {game_file.told(error, path)}") from error
+        raise InputError(f"{family.name} can't be built: {game_file.explain(error, path)}") from error
 
 
 def load_known_game(spec: str) -> Game:
-    """As `load_game`, for names that are read from data: a path is refused, so that reading never runs a file."""
+    """As `load_game`, for names in data files: a path is refused, so that reading data never runs code."""
     if not spec.strip().startswith(IMPORTED) and game_file.is_path(parse_spec(spec)[0]):
         raise InputError(f"'{spec}' is the path of a file, expected the name of a game")
     return load_game(spec)
 
 
 def matching_game(where: object, what: str, spec: str, version: int, game: Game | None = None) -> Game:
-    """The game that data are for: the one given, or by its name; an InputError if they are for another.
+    """The game that saved data belong to: the one given, else the one of their name.
 
-    The error's sentence begins with where the data are, and what: `leduc.npz`, `a policy for`.
+    Args:
+        where: Where the data are, `leduc.npz`, for the error.
+        what: What they are, `a policy for`, for the error.
+        spec: The game's specification in the data.
+        version: The game's version in the data.
+        game: The game that they should belong to, if it is known.
+
+    Raises:
+        InputError: They belong to another game or to another version of it.
     """
     if game is not None and spec != game.spec:
         raise InputError(f"'{where}' is {what} {spec}, expected {game.spec}")
@@ -113,8 +156,8 @@ def path_spec(game: Game) -> str:
 
 
 def fault_in_file(error: BaseException) -> str | None:
-    """The file, the line and the words of an error that passed through a game's file, else None."""
-    return next((game_file.told(error, path) for path in _files if game_file.touches(error, path)), None)
+    """The file, the line and the message of an error that passed through a game's file, else None."""
+    return next((game_file.explain(error, path) for path in _files if game_file.touches(error, path)), None)
 
 
 def _from_file(path: Path) -> Family:
@@ -141,7 +184,7 @@ def _import(spec: str, parameters: Mapping[str, object]) -> Game:
 
 
 def load_imported(spec: str, report: Callable[[int], None] | None = None) -> Game:
-    """The game of `openspiel:NAME(...)`, telling the number of histories now and then; the last few stay in memory."""
+    """The game of `openspiel:NAME(...)`, reporting the number of histories as it goes; the last few stay in memory."""
     kept = _imported(spec)
     if not kept:
         from qdts.games.openspiel import import_game
@@ -152,7 +195,7 @@ def load_imported(spec: str, report: Callable[[int], None] | None = None) -> Gam
 
 @functools.lru_cache(maxsize=8)
 def _imported(spec: str) -> list[Game]:
-    """The place of an imported game; empty until it is imported."""
+    """A list for an imported game, empty until it is imported."""
     return []
 
 

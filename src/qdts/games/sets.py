@@ -1,4 +1,4 @@
-"""Sets of small numbers (cards, cells) as the bits of one slot.
+"""Sets of small numbers (cards, cells) as the bits of one component.
 
 These loops are known to the compiler, which makes one instruction of `size` and one of each turn of `nth`.
 """

@@ -1,1 +1,4 @@
-"""The learner: self-play by search, records of it, what networks are taught from them, and the loop of generations."""
+"""Learning: generations of self-play and training, and the runs that keep them.
+
+Its rooms: nodes, selfplay, targets and report. May import networks, search and the rooms before them.
+"""

@@ -1,148 +1,191 @@
-"""How a run learns: every setting with its meaning, its bounds, and the presets of games that have one.
+"""The settings of a run: each field of a section with its default, its help and its bounds, and presets for some games.
 
-A setting has a section and a name, `search.visits`; `docs/learning.md` says what each one does.
+A setting is known by its section and name, `search.visits`. `docs/learning.md` explains them.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, get_args, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 from qdts.errors import InputError, unknown
-from qdts.learning.choices import BeliefSource, PolicyTarget, Trunk, ValueKind
+from qdts.notes import note_renamed
+
+
+class Bounds(NamedTuple):
+    """The numbers that a setting may have, and how an error names them."""
+
+    low: float
+    high: float
+    expected: str
+
+
+COUNT = Bounds(1, 1_000_000_000, "a whole number, at least 1")
+POSITIVE = Bounds(1e-12, 1e12, "a positive number")
+NOT_NEGATIVE = Bounds(0.0, 1e12, "a number that is not negative")
+SHARE = Bounds(0.0, 1.0, "a number from 0 to 1")
+RADIUS = Bounds(0.0, 2.0, "a number from 0 to 2")
+
+
+def setting(
+    default: Any, help: str, bounds: Bounds | None = None, *,
+    choices: Mapping[str, str] | None = None, formerly: str | None = None,
+) -> Any:  # fmt: skip
+    """A field of a section.
+
+    Args:
+        default: Its value in the default preset.
+        help: One sentence on what it does.
+        bounds: The numbers that it may be.
+        choices: The words that it may be, each with its meaning.
+        formerly: An old name, which still works.
+    """
+    metadata = {"help": help, "bounds": bounds, "choices": choices or {}, "formerly": formerly}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
 class NetSettings:
     """The models."""
 
-    width: int = 128
-    """Units of a layer, or channels of a convolution."""
-    layers: int = 2
-    """Hidden layers, or convolutions."""
-    towers: int = 2
-    """2: P has a trunk of its own; 1: P and V share one."""
-    trunk: Trunk = "auto"
-    """`mlp`, `conv`, or `auto`: convolutions where the game is played on a board."""
+    width: int = setting(
+        128, "Units of a layer, or channels of a convolution.", Bounds(1, 65536, "a whole number from 1 to 65,536")
+    )
+    layers: int = setting(2, "Hidden layers, or convolutions.", Bounds(1, 1000, "a whole number from 1 to 1,000"))
+    towers: int = setting(2, "2: P has a trunk of its own; 1: P and V share one.", Bounds(1, 2, "1 or 2"))
+    trunk: str = setting(
+        "auto",
+        "What lies between inputs and outputs.",
+        choices={
+            "mlp": "linear layers",
+            "conv": "convolutions",
+            "auto": "convolutions where the game is played on a board",
+        },
+    )
 
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """The searches of self-play."""
+    """The searches of self-play. A setting moves to its `_last` value as the budget is spent."""
 
-    name: str = "mmds"
-    """A search, with what is changed in brackets."""
-    visits: int = 64
-    """Of every search."""
-    step: float = 5.0
-    step_last: float = 5.0
-    """η_root: the mirror step of the target, at the beginning and the end of the run."""
-    temperature: float = 0.1
-    temperature_last: float = 0.1
-    """α_root: how strong its magnet is, in the same way."""
-    even: float = 0.1
-    even_last: float = 0.02
-    """The share of even play in the magnet ρ, in the same way; the rest of it is the policy with averaged weights."""
-    eps: float = 0.0
-    eps_last: float = 0.0
-    """eps at SAMPLE and OPPONENT nodes, in the same way."""
+    name: str = setting("mmds", "A search, with changed options in brackets.")
+    visits: int = setting(64, "Visits of every search.", COUNT)
+    step: float = setting(5.0, "η_root: the mirror step of the policy target, at the start of the run.", NOT_NEGATIVE)
+    step_last: float = setting(5.0, "η_root at the end of the run.", NOT_NEGATIVE)
+    temperature: float = setting(0.1, "α_root: the strength of the magnet, at the start of the run.", NOT_NEGATIVE)
+    temperature_last: float = setting(0.1, "α_root at the end of the run.", NOT_NEGATIVE)
+    uniform: float = setting(
+        0.1,
+        "The share of uniform play in the magnet ρ, at the start of the run; the rest is P of the averaged weights.",
+        SHARE,
+        formerly="even",
+    )
+    uniform_last: float = setting(
+        0.02, "The share of uniform play in ρ at the end of the run.", SHARE, formerly="even_last"
+    )
+    eps: float = setting(0.0, "eps at SAMPLE and OPPONENT nodes, at the start of the run.", RADIUS)
+    eps_last: float = setting(0.0, "eps at the end of the run.", RADIUS)
 
 
 @dataclass(frozen=True)
 class PlaySettings:
     """Self-play."""
 
-    games: int = 2000
-    """A generation."""
-    explore: float = 0.3
-    """The share of its moves that the exploring seat draws evenly."""
-    slots: int = 1024
-    """Searches side by side, at most."""
-    batch: int = 64
-    """Rows of one call of a network."""
-    cache: int = 65536
-    """Evaluations of the networks that a generation remembers."""
+    games: int = setting(2000, "Games of a generation.", COUNT)
+    explore: float = setting(0.3, "The share of the exploring seat's moves that are sampled uniformly.", SHARE)
+    lanes: int = setting(1024, "Searches side by side, at most.", COUNT, formerly="slots")
+    batch: int = setting(64, "Rows of one call of a network.", COUNT)
+    cache: int = setting(
+        65536,
+        "Evaluations that are remembered within a generation.",
+        Bounds(0, 1 << 30, f"a whole number from 0 to {1 << 30:,}"),
+    )
 
 
 @dataclass(frozen=True)
 class PolicySettings:
-    """What P is taught."""
+    """What P learns."""
 
-    target: PolicyTarget = "mirror"
-    """`mirror`: the mirror step; `lcb`: filtered visits; `played`: the actions played."""
-    power: float = 0.5
-    """A view met n times weighs n to this power."""
+    target: str = setting(
+        "mirror",
+        "The policy that P learns at a searched view.",
+        choices={
+            "mirror": "the mirror step",
+            "lcb": "filtered visits",
+            "played": "the frequencies of the actions that were played",
+        },
+    )
+    power: float = setting(0.5, "A view that occurred n times has weight n to this power.", SHARE)
 
 
 @dataclass(frozen=True)
 class ValueSettings:
-    """What V and V_c are taught."""
+    """What V and V_c learn."""
 
-    target: ValueKind = "mix"
-    """`mix`: see λ; `outcome`: the returns of played games."""
-    mix: float = 0.25
-    """λ: the share of what follows on the played path; the rest is the search's own value."""
-    deblunder: bool = True
-    """Whether the search's own value takes the place of what follows an exploring move."""
-    window: int = 5
-    """Generations that V learns from."""
-    weight: float = 1.0
-    """Of the loss of V."""
-    child_weight: float = 0.5
-    """Of the loss of V_c."""
+    target: str = setting(
+        "mix", "The value that V learns.", choices={"mix": "see value.mix", "outcome": "the returns of the games"}
+    )
+    mix: float = setting(0.25, "λ: the share of what follows in the game; the rest is the search's own value.", SHARE)
+    deblunder: bool = setting(True, "Whether the search's own value replaces what follows an exploring move.")
+    window: int = setting(5, "Generations that V learns from.", COUNT)
+    weight: float = setting(1.0, "The weight of the loss of V.", NOT_NEGATIVE)
+    child_weight: float = setting(0.5, "The weight of the loss of V_c.", NOT_NEGATIVE)
 
 
 @dataclass(frozen=True)
 class BeliefSettings:
-    """What H is taught."""
+    """What H learns."""
 
-    source: BeliefSource = "sampled"
-    """`sampled`: games drawn from the newest P, without search; `buffer`: the window of self-play; `exact`: no H, but
-    Bayes' rule."""
-    games: int = 20_000
-    """Games that are sampled."""
-    explore: float = 0.5
-    """The share of all players' moves in these games that is drawn evenly, which the rows are corrected for; 0: only
-    the exploring seat's, as in self-play, and its rows alone."""
-    power: float = 1.0
-    """What was met n times weighs n to this power."""
-    steps: int = 80
-    """A generation."""
-    rate: float = 1e-3
-    rate_last: float = 1e-4
-    """Learning rate at the beginning and the end of the run."""
-    average_games: int = 100_000
-    average_steps: int = 400
-    """The most games that H̄, the H of the averaged P, is taught on for a checkpoint that is kept, and steps."""
+    source: str = setting(
+        "sampled",
+        "Where H learns from.",
+        choices={
+            "sampled": "games sampled from the newest P, without search",
+            "buffer": "the records of self-play that V learns from",
+            "exact": "nowhere: Bayes' rule takes the place of H",
+        },
+    )
+    games: int = setting(20_000, "Games that are sampled.", COUNT)
+    explore: float = setting(
+        0.5,
+        "The share of all players' moves in these games that are sampled uniformly, which examples are corrected for; "
+        "0: only the exploring seat's, as in self-play, and H learns from its views alone.",
+        Bounds(0.0, 0.99, "a number from 0 to 0.99"),
+    )
+    power: float = setting(1.0, "A node that occurred n times has weight n to this power.", SHARE)
+    steps: int = setting(80, "Optimiser steps of a generation.", COUNT)
+    rate: float = setting(1e-3, "The learning rate at the start of the run.", POSITIVE)
+    rate_last: float = setting(1e-4, "The learning rate at the end of the run.", POSITIVE)
+    average_games: int = setting(
+        100_000, "The most games that H̄, the H of the averaged P, learns from for a checkpoint that is kept.", COUNT
+    )
+    average_steps: int = setting(400, "The most optimiser steps of H̄ for a checkpoint that is kept.", COUNT)
 
 
 @dataclass(frozen=True)
 class FitSettings:
     """How the models are fitted."""
 
-    steps: int = 60
-    """A generation."""
-    rows: int = 512
-    """A step."""
-    rate: float = 3e-3
-    rate_last: float = 1e-4
-    """Learning rate at the beginning and the end of the run."""
-    average: float = 8.0
-    """γ of the average of weights."""
+    steps: int = setting(60, "Optimiser steps of a generation.", COUNT)
+    rows: int = setting(512, "Examples of P, and as many of V, in each step.", COUNT)
+    rate: float = setting(3e-3, "The learning rate at the start of the run.", POSITIVE)
+    rate_last: float = setting(1e-4, "The learning rate at the end of the run.", POSITIVE)
+    average: float = setting(8.0, "γ of the average of weights.", NOT_NEGATIVE)
 
 
 @dataclass(frozen=True)
 class MeasureSettings:
-    """What is measured besides, off the clock."""
+    """What is measured, off the clock."""
 
-    visits: tuple[int, ...] = (16, 64, 256)
-    """Visits of the searched policy, measured at the end."""
-    seeds: int = 1
-    """Seeds over which the searched policy is averaged."""
-    most: int = 50_000
-    """Information sets of the largest game that is measured during a run."""
+    visits: tuple[int, ...] = setting((16, 64, 256), "Visits of the searched policies measured at the end of the run.")
+    seeds: int = setting(1, "Seeds that a searched policy is averaged over.", COUNT)
+    most: int = setting(
+        50_000,
+        "The most information sets of a game that is measured during a run.",
+        Bounds(0, 1_000_000_000, "a whole number that is not negative"),
+    )
 
 
 @dataclass(frozen=True)
@@ -159,64 +202,86 @@ class Config:
     measure: MeasureSettings = field(default_factory=MeasureSettings)
 
     def __post_init__(self) -> None:
-        for name, value in flat(self).items():
-            _verify(name, value)
+        for known in SETTINGS.values():
+            section, _, name = known.name.partition(".")
+            known.verify(getattr(getattr(self, section), name))
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(self)
 
 
-COUNT = (1, 1_000_000_000, "a whole number, at least 1")
-POSITIVE = (1e-12, 1e12, "a positive number")
-NOT_NEGATIVE = (0.0, 1e12, "a number that is not negative")
-SHARE = (0.0, 1.0, "a number from 0 to 1")
-RADIUS = (0.0, 2.0, "a number from 0 to 2")
-BOUNDS: Mapping[str, tuple[float, float, str]] = {
-    "net.width": (1, 65536, "a whole number from 1 to 65,536"),
-    "net.layers": (1, 1000, "a whole number from 1 to 1,000"),
-    "net.towers": (1, 2, "1 or 2"),
-    "search.visits": COUNT,
-    "search.step": NOT_NEGATIVE,
-    "search.step_last": NOT_NEGATIVE,
-    "search.temperature": NOT_NEGATIVE,
-    "search.temperature_last": NOT_NEGATIVE,
-    "search.even": SHARE,
-    "search.even_last": SHARE,
-    "search.eps": RADIUS,
-    "search.eps_last": RADIUS,
-    "play.games": COUNT,
-    "play.explore": SHARE,
-    "play.slots": COUNT,
-    "play.batch": COUNT,
-    "play.cache": (0, 1 << 30, f"a whole number from 0 to {1 << 30:,}"),
-    "policy.power": SHARE,
-    "value.mix": SHARE,
-    "value.window": COUNT,
-    "value.weight": NOT_NEGATIVE,
-    "value.child_weight": NOT_NEGATIVE,
-    "belief.games": COUNT,
-    "belief.explore": (0.0, 0.99, "a number from 0 to 0.99"),
-    "belief.power": SHARE,
-    "belief.steps": COUNT,
-    "belief.rate": POSITIVE,
-    "belief.rate_last": POSITIVE,
-    "belief.average_games": COUNT,
-    "belief.average_steps": COUNT,
-    "fit.steps": COUNT,
-    "fit.rows": COUNT,
-    "fit.rate": POSITIVE,
-    "fit.rate_last": POSITIVE,
-    "fit.average": NOT_NEGATIVE,
-    "measure.seeds": COUNT,
-    "measure.most": (0, 1_000_000_000, "a whole number that is not negative"),
-}
-WORDS: Mapping[str, Sequence[str]] = {
-    "net.trunk": get_args(Trunk),
-    "policy.target": get_args(PolicyTarget),
-    "value.target": get_args(ValueKind),
-    "belief.source": get_args(BeliefSource),
-}
+class Setting(NamedTuple):
+    """One setting, as its field describes it."""
+
+    name: str
+    """With its section."""
+    kind: Any
+    """The type of its values."""
+    default: Any
+    help: str
+    bounds: Bounds | None
+    choices: Mapping[str, str]
+    formerly: str | None
+
+    @property
+    def expected(self) -> str:
+        """The values that are possible, in words; empty where any text is."""
+        if self.bounds is not None:
+            return self.bounds.expected
+        if self.kind == tuple[int, ...]:
+            return "rising whole numbers from 1, with commas between"
+        return "true or false" if self.kind is bool else ", ".join(self.choices)
+
+    @property
+    def meaning(self) -> str:
+        """The help, with the meaning of each choice."""
+        if not self.choices:
+            return self.help
+        listed = "; ".join(f"{word}: {meaning}" for word, meaning in self.choices.items())
+        return f"{self.help} {listed}."
+
+    def verify(self, value: Any) -> None:
+        """Raise an InputError unless the value is possible."""
+        if self.choices and value not in self.choices:
+            raise unknown(f"value of {self.name}", value, self.choices)
+        if self.bounds is not None and (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not self.bounds.low <= value <= self.bounds.high
+        ):  # a NaN fails, too
+            raise InputError(f"{self.name}={value} is not possible, expected {self.expected}")
+        if self.kind == tuple[int, ...] and (not value or any(v < 1 for v in value) or list(value) != sorted({*value})):
+            raise InputError(f"{self.name}={value} is not possible, expected {self.expected}")
+
+    def read(self, text: str) -> Any:
+        """A value from its text."""
+        try:
+            if self.kind is bool:
+                return {"true": True, "false": False}[text.lower()]
+            if self.kind in (int, float):
+                return self.kind(text)
+            if self.kind == tuple[int, ...]:
+                return tuple(int(part) for part in text.split(","))
+        except (KeyError, ValueError):
+            raise InputError(f"{self.name}={text} is not possible, expected {self.expected}") from None
+        return text
+
+
+def _settings() -> Iterator[Setting]:
+    for section in fields(Config):
+        kinds = get_type_hints(section.default_factory)
+        for f in fields(section.default_factory):  # type: ignore[arg-type]
+            about = dict(f.metadata)
+            if about["formerly"]:
+                about["formerly"] = f"{section.name}.{about['formerly']}"
+            yield Setting(f"{section.name}.{f.name}", kinds[f.name], f.default, **about)
+
+
+SETTINGS: Mapping[str, Setting] = {known.name: known for known in _settings()}
+"""All settings by name, in the order of their sections."""
+FORMERLY: Mapping[str, str] = {known.formerly: known.name for known in SETTINGS.values() if known.formerly}
+"""The settings by their old names."""
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "default": {},
@@ -224,8 +289,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "net.width": 64,
         "search.temperature": 0.2,
         "search.temperature_last": 0.2,
-        "search.even": 0.05,
-        "search.even_last": 0.002,
+        "search.uniform": 0.05,
+        "search.uniform_last": 0.002,
         "play.games": 500,
         "belief.steps": 40,
         "belief.average_games": 1_000_000,
@@ -236,27 +301,28 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "connect_four": {"net.width": 32, "net.layers": 4, "play.games": 256},
     "tic_tac_toe": {"net.width": 32, "net.layers": 3, "play.games": 500},
 }
-"""Settings by the name of a preset; a game takes the one of its own name, or else the default."""
+"""Settings by the name of a preset; a game takes the one of its own name, or the default."""
+
+
+def at(first: float, last: float, progress: float) -> float:
+    """A setting between its first and last value: by equal factors where both are positive, else by equal steps.
+
+        first · (last / first)^progress     or      first + (last − first) · progress
+
+    `progress` is the share of the budget that is spent, from 0 to 1.
+    """
+    if first > 0.0 and last > 0.0:
+        return first * (last / first) ** progress
+    return first + (last - first) * progress
 
 
 def flat(config: Config) -> dict[str, Any]:
-    """All settings by their full names."""
+    """The values of all settings by name."""
     return {f"{s}.{name}": value for s, values in config.as_dict().items() for name, value in values.items()}
 
 
-def _verify(name: str, value: Any) -> None:
-    if name in WORDS and value not in WORDS[name]:
-        raise unknown(f"value of {name}", value, WORDS[name])
-    if name in BOUNDS:
-        low, high, text = BOUNDS[name]
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            raise InputError(f"{name}={value} is not possible, expected {text}")
-    if name == "measure.visits" and (not value or any(v < 1 for v in value) or list(value) != sorted({*value})):
-        raise InputError(f"{name}={value} is not possible, expected whole numbers from 1 on that rise")
-
-
 def preset(game: str, name: str | None = None) -> Config:
-    """The settings of a preset, or those of a game (by its family's name)."""
+    """The settings of a preset, or without its name those of a game, by the name of its family."""
     if name is not None and name not in PRESETS:
         raise unknown("preset", name, PRESETS)
     chosen = name or (game if game in PRESETS else "default")
@@ -264,61 +330,46 @@ def preset(game: str, name: str | None = None) -> Config:
 
 
 def changed(config: Config, changes: Mapping[str, Any]) -> Config:
-    """A configuration with other values of some settings, each by its full name."""
-    known = flat(config)
+    """The configuration with other values of some settings, by name."""
     by_section: dict[str, dict[str, Any]] = {}
-    for name, value in changes.items():
-        if name not in known:
-            raise _unknown_setting(name, known)
+    for given, value in changes.items():
+        name = FORMERLY.get(given, given)
+        if name not in SETTINGS:
+            raise _unknown_setting(name)
         section, _, key = name.partition(".")
         by_section.setdefault(section, {})[key] = value
     return replace(config, **{s: replace(getattr(config, s), **values) for s, values in by_section.items()})
 
 
-def _unknown_setting(name: str, known: Mapping[str, Any]) -> InputError:
+def _unknown_setting(name: str) -> InputError:
     """An error with the nearest settings, by the whole name or by its last part."""
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+    near = difflib.get_close_matches(name, SETTINGS, n=3, cutoff=0.6)
     last = name.rpartition(".")[2]
     near += [
-        k for k in known if difflib.SequenceMatcher(None, k.partition(".")[2], last).ratio() > 0.8 and k not in near
+        k for k in SETTINGS if difflib.SequenceMatcher(None, k.partition(".")[2], last).ratio() > 0.8 and k not in near
     ]
-    hint = f"did you mean {' or '.join(near[:3])}?" if near else f"the settings are {', '.join(sorted(known))}"
+    hint = f"did you mean {' or '.join(near[:3])}?" if near else f"the settings are {', '.join(sorted(SETTINGS))}"
     return InputError(f"unknown setting '{name}': {hint}")
 
 
 def read_settings(texts: Sequence[str], config: Config) -> Config:
-    """A configuration changed by texts such as `search.visits=32`."""
+    """The configuration changed by texts such as `search.visits=32`."""
     changes: dict[str, Any] = {}
-    known = flat(config)
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not value:
             raise InputError(f"'{text}' is not a setting, expected name=value such as search.visits=32")
-        if name not in known:
-            raise _unknown_setting(name, known)
-        changes[name] = _read(name, value)
+        if name in FORMERLY:
+            note_renamed(f"the setting {name}", FORMERLY[name])
+            name = FORMERLY[name]
+        if name not in SETTINGS:
+            raise _unknown_setting(name)
+        changes[name] = SETTINGS[name].read(value)
     return changed(config, changes)
 
 
-def _read(name: str, text: str) -> Any:
-    """A value as the kind of its setting."""
-    section, _, key = name.partition(".")
-    kind = get_type_hints(type(getattr(Config(), section)))[key]
-    try:
-        if kind is bool:
-            return {"true": True, "false": False}[text.lower()]
-        if kind in (int, float):
-            return kind(text)
-        if kind == tuple[int, ...]:
-            return tuple(int(part) for part in text.split(","))
-    except (KeyError, ValueError):
-        expected = BOUNDS.get(name, (0, 0, "true or false" if kind is bool else "whole numbers with commas between"))[2]
-        raise InputError(f"{name}={text} is not possible, expected {expected}") from None
-    return text
-
-
 def from_dict(data: Mapping[str, Any]) -> Config:
-    """The configuration that `as_dict` gave; an InputError where it is not one."""
+    """The configuration that `as_dict` gave, in this version or an earlier one; an InputError where it is not one."""
     sections = {f.name for f in fields(Config)}
     values: dict[str, Any] = {}
     for section, part in data.items():

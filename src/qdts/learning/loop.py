@@ -1,23 +1,24 @@
-"""The loop of generations: play, learn, checkpoint, measure; from the start, or from where a run was left."""
+"""The loop of generations: play, learn, measure, checkpoint; from the start, or from where a run was left."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.registry import load_game
 from qdts.interrupt import apart, interruptible
-from qdts.learning.answers import network_of
 from qdts.learning.config import preset, read_settings
-from qdts.learning.decisions import options_at
-from qdts.learning.measure import Measured, is_measurable, measure, measure_search
-from qdts.learning.report import write_report
-from qdts.learning.run import Metrics, Run, create_run, is_kept, kept_before, open_run, verify_budget, write_config
-from qdts.learning.trainer import Trainer
+from qdts.learning.learner import Learner, search_options
+from qdts.learning.measure import is_measurable, measure, measure_search
+from qdts.learning.metrics import Line, line
+from qdts.learning.nodes.clock import Stopwatch
+from qdts.learning.report.page import write_report
+from qdts.learning.run import Run, create_run, is_kept, open_run, since_kept, verify_budget, write_config
 from qdts.nets.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 
 REPORT_PAUSE = 5.0
@@ -25,16 +26,16 @@ REPORT_PAUSE = 5.0
 
 
 class Watch(Protocol):
-    """Whoever follows a run."""
+    """Follows a run."""
 
     def begin(self, run: Run) -> None:
-        """It begins, or goes on."""
+        """The run begins, or is resumed."""
 
     def doing(self, what: str, share: float) -> None:
-        """What is being done, and which share of it is done."""
+        """Work goes on, and a share of it is done."""
 
-    def done(self, metrics: Metrics, progress: float) -> None:
-        """A generation is done, and so much of the budget is spent."""
+    def done(self, metrics: Line, progress: float) -> None:
+        """A generation is complete, and a share of the budget is spent."""
 
 
 class Nobody:
@@ -46,7 +47,7 @@ class Nobody:
     def doing(self, what: str, share: float) -> None:
         """Nothing."""
 
-    def done(self, metrics: Metrics, progress: float) -> None:
+    def done(self, metrics: Line, progress: float) -> None:
         """Nothing."""
 
 
@@ -63,9 +64,34 @@ def train(
     threads: int = 1,
     watch: Watch | None = None,
 ) -> Run:
-    """Learn a game from nothing: so many minutes of self-play and fitting, or so many generations.
+    """Learn a game from nothing by generations of self-play and training.
 
-    The run is kept in the folder `out`. `settings` are texts such as `search.visits=32`.
+    Args:
+        game: A game or its name with parameters.
+        minutes: The budget: minutes of self-play and training; 1 if no budget is given.
+        generations: The budget in generations, instead of minutes.
+        seed: Of all random numbers.
+        out: The folder of the run, which must be new or empty; without it, a new one in `runs`.
+        preset_name: The preset of settings, instead of the game's own.
+        settings: Changes to it, such as `search.visits=32`.
+        device: Where networks run: cpu or cuda.
+        threads: Of searches, and of torch for convolutions.
+        watch: Follows the run.
+
+    Returns:
+        The run.
+
+    Raises:
+        InputError: Something that is given is not possible.
+
+    Example:
+        >>> import tempfile, qdts
+        >>> tiny = ["net.width=8", "play.games=8", "search.visits=2", "belief.games=8", "measure.visits=2"]
+        >>> run = qdts.train("kuhn_poker", generations=2, out=tempfile.mkdtemp(), settings=tiny)
+        >>> [line["games"] for line in run.metrics()]
+        [8, 16]
+        >>> qdts.load_agent(run).game.spec
+        'kuhn_poker'
     """
     game = load_game(game) if isinstance(game, str) else game
     if minutes is None and generations is None:
@@ -76,10 +102,10 @@ def train(
     config = read_settings(settings, preset(game.name, preset_name))
     folder = Path(out) if out is not None else new_folder(game, seed)
     run = Run(folder, game, seed, config, minutes, generations)
-    options_at(game, config, 0.0)  # what is wrong with the search is told before there is a folder
-    trainer = Trainer(game, config, seed, threads=threads, device=device)
+    search_options(game, config, 0.0)  # a wrong search is an error before there is a folder
+    learner = Learner(game, config, seed, threads=threads, device=device)
     create_run(run)
-    return _go_on(run, trainer, 0, {}, watch or Nobody())
+    return _continue(run, learner, {}, watch or Nobody())
 
 
 def resume(
@@ -92,7 +118,30 @@ def resume(
     threads: int = 1,
     watch: Watch | None = None,
 ) -> Run:
-    """Go on with a run from its last whole generation, to the end of its budget or of another one."""
+    """Resume a run from its last complete generation.
+
+    Args:
+        folder: Of the run.
+        game: The game of the run; it must be given for a game of your own.
+        minutes: Another budget, for a run with a budget of minutes.
+        generations: Another budget, for a run with a budget of generations.
+        device: Where networks run: cpu or cuda.
+        threads: Of searches, and of torch for convolutions.
+        watch: Follows the run.
+
+    Returns:
+        The run, when its budget is spent.
+
+    Raises:
+        InputError: The folder holds no run, a file of it is damaged, or the budget is not possible.
+
+    Example:
+        >>> import tempfile, qdts
+        >>> tiny = ["net.width=8", "play.games=8", "search.visits=2", "belief.games=8", "measure.most=0"]
+        >>> run = qdts.train("kuhn_poker", generations=1, out=tempfile.mkdtemp(), settings=tiny)
+        >>> qdts.resume(run.folder, generations=2).checkpoints()
+        [1, 2]
+    """
     run = open_run(folder, game)
     if minutes is not None and run.minutes is None:
         raise InputError(f"'{folder}' has a budget of {run.generations} generations, expected generations, not minutes")
@@ -102,28 +151,29 @@ def resume(
     generations = run.generations if generations is None else generations
     verify_budget(minutes, generations)
     run = Run(run.folder, run.game, run.seed, run.config, minutes, generations)
-    trainer, last, metrics = _restored(run, threads=threads, device=device)
+    learner = Learner(run.game, run.config, run.seed, threads=threads, device=device)
+    last = _restore(run, learner)
     write_config(run)
-    for record in run.load_records(last):
-        trainer.remember(record)
-    run.mend(last, metrics)
-    return _go_on(run, trainer, last, metrics, watch or Nobody())
+    generation = last.get("generation", 0)
+    for record in run.load_records(generation):
+        learner.add_old(record)
+    run.mend(generation, last)
+    return _continue(run, learner, last, watch or Nobody())
 
 
-def _restored(run: Run, *, threads: int = 1, device: str = "cpu") -> tuple[Trainer, int, Metrics]:
-    """A trainer with the networks of the last checkpoint, its generation and metrics; a new one if there is none."""
-    trainer = Trainer(run.game, run.config, run.seed, threads=threads, device=device)
+def _restore(run: Run, learner: Learner) -> Line:
+    """Give the learner the networks of the last checkpoint; returns its metrics, none if there is no checkpoint."""
     there = run.checkpoints()
     if not there:
-        return trainer, 0, {}
+        return {}
     file = run.checkpoint(there[-1])
     try:
         checkpoint = load_checkpoint(file, run.game)
     except InputError as error:
-        hint = f"; without this file the run goes on from generation {there[-2]}" if len(there) > 1 else ""
+        hint = f"; without this file the run resumes from generation {there[-2]}" if len(there) > 1 else ""
         raise InputError(f"{error}{hint}") from error
-    trainer.learner.restore(checkpoint.tensors, f"'{file}'")
-    return trainer, there[-1], dict(checkpoint.metrics)
+    learner.networks.restore(checkpoint.tensors, f"'{file}'")
+    return {**checkpoint.metrics, "generation": there[-1]}
 
 
 def new_folder(game: Game, seed: int) -> Path:
@@ -141,97 +191,88 @@ def is_due(generation: int) -> bool:
     return generation <= 16 or generation % (1 << (generation.bit_length() - 5)) == 0
 
 
-def _go_on(run: Run, trainer: Trainer, last: int, metrics: Metrics, watch: Watch) -> Run:
-    """Whatever ends it, Ctrl-C for one, all whole generations are kept and the report tells of them."""
-    trainer.use_threads()
+def _continue(run: Run, learner: Learner, last: Line, watch: Watch) -> Run:
+    """Spend the rest of the budget. However it ends, complete generations are kept, and the report shows them."""
+    learner.use_threads()
     watch.begin(run)
     try:
         watch.doing("listing the game", 0.0)
         measurable = apart(lambda: is_measurable(run.game, run.config.measure.most))
         watch.doing("compiling", 0.0)
-        trainer.warm_up()
-        _learn(run, trainer, last, metrics, measurable, watch)
+        learner.warm_up()
+        _loop(run, learner, last, measurable, watch)
     finally:
         write_report(run)
     return run
 
 
-def _learn(run: Run, trainer: Trainer, last: int, metrics: Metrics, measurable: bool, watch: Watch) -> None:
-    spent = float(metrics.get("seconds", 0.0))
-    games = int(metrics.get("games", 0))
-    reported = 0.0
-    for generation in range(last + 1, 1_000_000_000):
-        progress = _progress(run, generation, spent)
+def _loop(run: Run, learner: Learner, last: Line, measurable: bool, watch: Watch) -> None:
+    """Generation after generation: play, learn, measure, checkpoint. The clock of the budget runs in `with budget`."""
+    budget, games, reported = Stopwatch(last.get("seconds", 0.0)), last.get("games", 0), 0.0
+    for generation in count(last.get("generation", 0) + 1):
+        progress = run.progress(generation, budget.seconds)
         if progress >= 1.0:
-            break
-        began = time.perf_counter()
-        record = trainer.play(generation, progress, watch.doing)
-        spent += time.perf_counter() - began
+            return
+        with budget:
+            record = learner.play(generation, progress, watch.doing)
         run.save_record(record)
-        began = time.perf_counter()
-        residual = trainer.take_in(record)
-        losses = trainer.learn(record, progress, watch.doing)
-        since = generation - kept_before(generation)
-        if is_kept(generation):
-            trainer.learn_average_belief(generation, since, watch.doing)
-        spent += time.perf_counter() - began
-        over = _progress(run, generation + 1, spent) >= 1.0
+        with budget:
+            residual = learner.add(record)
+            losses = learner.learn(record, progress, watch.doing)
+            if is_kept(generation):
+                learner.learn_average_belief(generation, since_kept(generation), watch.doing)
+        over = run.progress(generation + 1, budget.seconds) >= 1.0
         if over and not is_kept(generation):
-            began = time.perf_counter()
-            trainer.learn_average_belief(generation, since, watch.doing)
-            spent += time.perf_counter() - began
+            with budget:
+                learner.learn_average_belief(generation, since_kept(generation), watch.doing)
         games += len(record)
-        metrics = {
-            "generation": generation,
-            "games": games,
-            "seconds": spent,
-            **trainer.told(record, progress),
+        options = search_options(run.game, run.config, progress)
+        metrics = line(
+            generation=generation,
+            games=games,
+            seconds=budget.seconds,
+            searches=len(record.offset) - 1,
+            visits=(len(record.offset) - 1) * run.config.search.visits,
+            root_step=options.root_step,
+            root_temperature=options.root_temperature,
+            value_residual=residual,
             **losses,
-            "value_residual": residual,
-        }
-        if measurable and (over or is_due(generation)):
-            watch.doing("measuring", 0.0)
-            metrics |= _measured(trainer)
-        if over and measurable:
-            metrics["nash_conv_search"] = measure_search(
-                trainer.learner, run.config, run.config.measure.visits, threads=trainer.threads,
-                report=lambda share: watch.doing("measuring the searched policy", share),
-            )  # fmt: skip
-        _keep(run, trainer, metrics)
+            **(_measured(learner, watch, searches=over) if measurable and (over or is_due(generation)) else {}),
+        )
+        _save(run, learner, metrics)
         if time.monotonic() - reported > REPORT_PAUSE:
             write_report(run)
             reported = time.monotonic()
-        watch.done(metrics, min(1.0, _progress(run, generation + 1, spent)))
+        watch.done(metrics, min(1.0, run.progress(generation + 1, budget.seconds)))
 
 
-def _keep(run: Run, trainer: Trainer, metrics: Metrics) -> None:
+def _measured(learner: Learner, watch: Watch, *, searches: bool) -> Line:
+    """The exact measures of the networks, and of the searched policies."""
+    watch.doing("measuring", 0.0)
+    newest, average = measure(learner.evaluator()), measure(learner.evaluator(average=True), policy_only=True)
+    found: Line = {
+        "nash_conv": newest.nash_conv,
+        "nash_conv_average": average.nash_conv,
+        "value_error": newest.value_error,
+        "belief_error": newest.belief_error,
+        "outcome_residual": learner.outcome_residual(),
+    }
+    if searches:
+        found["nash_conv_search"] = measure_search(
+            learner.evaluator(average=True), learner.config, threads=learner.threads,
+            report=lambda share: watch.doing("measuring the searched policy", share),
+        )  # fmt: skip
+    return found
+
+
+def _save(run: Run, learner: Learner, metrics: Line) -> None:
     """Put a generation into the run's folder; Ctrl-C waits for it."""
     config = {section: run.config.as_dict()[section] for section in ("net", "play", "belief")}
     generation = metrics["generation"]
     with interruptible() as interrupt:
-        checkpoint = Checkpoint(run.game, generation, config, metrics, trainer.learner.tensors())
+        checkpoint = Checkpoint(run.game, generation, config, metrics, learner.networks.tensors())
         save_checkpoint(checkpoint, run.checkpoint(generation))
         run.append_metrics(metrics)
         run.forget()
     if interrupt.asked:
         raise KeyboardInterrupt
-
-
-def _progress(run: Run, generation: int, spent: float) -> float:
-    """Which share of the budget is spent when a generation begins."""
-    if run.generations is not None:
-        return (generation - 1) / run.generations
-    assert run.minutes is not None
-    return spent / (60.0 * run.minutes)
-
-
-def _measured(trainer: Trainer) -> dict[str, Any]:
-    found: Measured = measure(network_of(trainer.learner, trainer.config))
-    slow = measure(network_of(trainer.learner, trainer.config, average=True), policy_only=True)
-    return {
-        "nash_conv": found.nash_conv,
-        "nash_conv_average": slow.nash_conv,
-        "value_error": found.value_error,
-        "belief_error": found.belief_error,
-        "outcome_residual": trainer.outcome_residual(),
-    }

@@ -1,13 +1,13 @@
-"""How good networks are, exactly, where a game can be enumerated.
+"""Exact measures of networks, for games that can be enumerated.
 
-NashConv is the sum over players of what each could gain by a best response. The error of V is that at the ACT nodes;
-the error of H is the L1 distance between its belief over worlds and Bayes' rule. Both are weighted by how likely the
-others and chance lead to a view, and are measured against what follows from the networks' own P.
+NashConv is the sum over players of what each gains by a best response. The error of V is measured at ACT nodes; the
+error of H is the L1 distance of its belief over worlds from Bayes' rule. Both are measured against what follows from
+the networks' own P, and weigh a view by the probability that the others and chance lead there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,21 +15,22 @@ import numpy as np
 
 from qdts.games.game import Game
 from qdts.kernels import Ints
-from qdts.learning.answers import network_of, policy_at, values_at
 from qdts.learning.config import Config
-from qdts.learning.nodes import Nodes, queries_of, sample_chain
+from qdts.learning.nodes.evaluation import act_nodes, policy_at, values_at
+from qdts.learning.nodes.nodes import Nodes, queries_of, sample_chain
 from qdts.nets.evaluator import Network
-from qdts.nets.learner import Learner
 from qdts.search.evaluation.batches import empty_evaluations
-from qdts.search.evaluation.evaluator import ACT, NOTHING
+from qdts.search.evaluation.evaluator import NOTHING
 from qdts.search.everywhere import searched_nash_conv
 from qdts.search.options.compatibility import search_with_networks
-from qdts.search.options.options import named
-from qdts.solving.belief import tree_worlds
+from qdts.search.options.named import named
+from qdts.solving.exact.belief import tree_worlds
+from qdts.solving.exact.values import belief_weights, chance_reach, infoset_values, reach, view_reach
 from qdts.solving.measure import measure_policy
-from qdts.solving.policy import Policy, game_tree, handy_tree, policy_on
-from qdts.solving.tree import GameTree, TooLargeError
-from qdts.solving.values import belief_weights, chance_reach, infoset_values, reach, view_reach
+from qdts.solving.policy.table import Policy, policy_on
+from qdts.solving.tree.arrays import GameTree
+from qdts.solving.tree.enumeration import TooLargeError
+from qdts.solving.tree.recent import game_tree, handy_tree
 
 
 def network_policy(network: Network) -> Policy:
@@ -41,15 +42,13 @@ def network_policy(network: Network) -> Policy:
 
 
 def value_error(network: Network, policy: Policy) -> float:
-    """The root of the mean square of what V is off by at players' own views, in units of S."""
+    """The root mean square error of V at players' own views, in units of S."""
     game, tree = network.game, game_tree(network.game)
     sets = tree.infosets
     count, owner = len(sets.views), sets.owner.astype(np.int64)
-    nothing = np.full(count, -1)
-    nodes = Nodes(np.full(count, ACT), sets.views, owner, nothing, nothing)
-    found = values_at(game, network, nodes)
-    told = found[:, 0] if game.hidden else found[np.arange(count), owner]
-    error = (told - infoset_values(tree, policy.probability)) / game.scale
+    found = values_at(game, network, act_nodes(sets.views, owner))
+    value = found[:, 0] if game.hidden else found[np.arange(count), owner]
+    error = (value - infoset_values(tree, policy.probability)) / game.scale
     return float(np.sqrt(np.average(error**2, weights=view_reach(tree, policy.probability))))
 
 
@@ -76,13 +75,13 @@ def _chains(tree: GameTree) -> Chains:
 
 
 def belief_error(network: Network, policy: Policy) -> float:
-    """The mean L1 distance of H's belief over worlds at a view from what Bayes' rule makes of the network's own P."""
+    """The mean L1 distance of H's belief over worlds at a view from that of Bayes' rule with the network's own P."""
     game, tree = network.game, game_tree(network.game)
     chains = _chains(tree)
     evaluations = empty_evaluations(game, len(chains.pair))
     network.evaluate_batch(queries_of(game, chains.nodes), evaluations)
-    told = np.log(np.maximum(evaluations.prior[np.arange(len(chains.pair)), chains.column], 1e-300))
-    h = np.exp(np.bincount(chains.pair, told, len(chains.history)))
+    log_h = np.log(np.maximum(evaluations.prior[np.arange(len(chains.pair)), chains.column], 1e-300))
+    h = np.exp(np.bincount(chains.pair, log_h, len(chains.history)))
     prior = chance_reach(tree)[chains.history]
     total = np.zeros(tree.num_infosets)
     for player in range(game.players):
@@ -95,7 +94,7 @@ def belief_error(network: Network, policy: Policy) -> float:
 
 
 class Measured(NamedTuple):
-    """What is known of networks."""
+    """The measures of networks."""
 
     nash_conv: float
     value_error: float | None = None
@@ -113,33 +112,32 @@ def is_measurable(game: Game, most: int) -> bool:
 
 
 def measure(network: Network, *, policy_only: bool = False) -> Measured:
-    """Everything of a network, or NashConv of its P alone."""
+    """All measures of a network, or NashConv of its P alone."""
     policy = network_policy(network)
     distance = measure_policy(network.game, policy).nash_conv
     if policy_only:
         return Measured(distance)
-    taught = network.game.hidden and network.belief is not None
-    belief = belief_error(network, policy) if taught else None
+    has_belief = network.game.hidden and network.belief is not None
+    belief = belief_error(network, policy) if has_belief else None
     return Measured(distance, value_error(network, policy), belief)
 
 
 def measure_search(
-    learner: Learner, config: Config, visits: Sequence[int], *, threads: int = 1,
-    report: Callable[[float], None] | None = None,
-) -> list[dict[str, float]]:  # fmt: skip
-    """NashConv of what the search for networks plays with the networks, its move distribution averaged over seeds."""
-    network = network_of(learner, config, average=True)
-    options = named(search_with_networks(learner.game), belief="exact" if config.belief.source == "exact" else "model")
+    network: Network, config: Config, *, threads: int = 1, report: Callable[[float], None] | None = None
+) -> list[dict[str, float]]:
+    """NashConv of the search for networks with a network, by visits; its move distribution is averaged over seeds."""
+    game, visits = network.game, config.measure.visits
+    options = named(search_with_networks(game), belief="exact" if config.belief.source == "exact" else "model")
     found = []
     for k, n in enumerate(visits):
 
-        def tell(done: int, of: int, k: int = k) -> None:
+        def searched(done: int, of: int, k: int = k) -> None:
             if report is not None:
                 report((k + done / of) / len(visits))
 
         seeds = range(config.measure.seeds)
         distance = searched_nash_conv(
-            learner.game, options, n, seeds, evaluator=network, threads=threads, report=tell
+            game, options, n, seeds, evaluator=network, threads=threads, report=searched
         ).nash_conv
         found.append({"visits": n, "nash_conv": distance})
     return found

@@ -1,17 +1,17 @@
-"""A run's folder: what was asked for, checkpoints, records, metrics and the report.
+"""A run: the folder that holds its settings, checkpoints, records, metrics and report.
 
     config.json                 JSON: {"format": "qdts-run", "format_version": 1, "game", "game_version", "seed",
                                 "minutes" or "generations": the budget, "config": all settings}
-    checkpoints/000012          the networks after generation 12 (`docs/checkpoints.md`); those of the powers of two and
-                                of their middles are kept, and the last two
-    records/000012              the games of generation 12 (`record.py`), as far back as V learns from in the next
-                                generation, and one more
-    metrics.jsonl               one JSON object for each generation
+    checkpoints/000012          the networks after generation 12 (`docs/checkpoints.md`); generations 1, 2, 3, 4, 6, 8,
+                                12, 16, … and the last two are kept
+    records/000012              the games of generation 12 (`selfplay/record.py`), as far back as V learns from in the
+                                next generation, and one more
+    metrics.jsonl               one JSON object for each generation (`metrics.py`)
     report.html                 the same as pictures
 
-A generation is done once its checkpoint is in place, which happens in one step. Whatever else a killed run may have
-left behind is put right when it is resumed: the checkpoint itself holds the metrics of its generation. A run can also
-go on from the last checkpoint but one, when the last one is removed.
+A generation is complete once its checkpoint is in place, which is one renaming. Everything else that a killed run may
+have left unfinished is repaired when it is resumed: the checkpoint itself holds the metrics of its generation. If the
+last checkpoint is removed, a run resumes from the one before it.
 """
 
 from __future__ import annotations
@@ -30,17 +30,25 @@ from qdts.files import write_whole
 from qdts.games.game import Game
 from qdts.games.registry import matching_game
 from qdts.learning.config import Config, from_dict
-from qdts.learning.record import Record, load_record, save_record
+from qdts.learning.metrics import Line
+from qdts.learning.selfplay.record import Record, load_record, save_record
 
 FORMAT, FORMAT_VERSION = "qdts-run", 1
 SUFFIX = ".safetensors"
 MOST_MINUTES = 1_000_000.0
-Metrics = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run and the folder that it is kept in."""
+    """A run of learning and the folder that it is kept in.
+
+    Example:
+        >>> from qdts import Run, load_game
+        >>> from qdts.learning.config import preset
+        >>> run = Run(Path("nowhere"), load_game("kuhn_poker"), 0, preset("kuhn_poker"), generations=8)
+        >>> run.checkpoints(), run.metrics(), run.progress(generation=3)
+        ([], [], 0.25)
+    """
 
     folder: Path
     game: Game
@@ -48,31 +56,38 @@ class Run:
     config: Config
     minutes: float | None = None
     generations: int | None = None
-    """The budget: one of the two."""
+    """The budget is given in minutes or in generations."""
 
     @property
     def report(self) -> Path:
         """The page with the pictures."""
         return self.folder / "report.html"
 
+    def progress(self, generation: int, seconds: float = 0.0) -> float:
+        """The share of the budget that is spent when a generation begins, after so many seconds."""
+        if self.generations is not None:
+            return (generation - 1) / self.generations
+        assert self.minutes is not None
+        return seconds / (60.0 * self.minutes)
+
     def checkpoint(self, generation: int) -> Path:
-        """The file of a checkpoint."""
+        """The file of a generation's checkpoint."""
         return self.folder / "checkpoints" / f"{generation:06d}{SUFFIX}"
 
     def record(self, generation: int) -> Path:
-        """The file of a record."""
+        """The file of a generation's record."""
         return self.folder / "records" / f"{generation:06d}{SUFFIX}"
 
     def checkpoints(self) -> list[int]:
-        """The generations whose checkpoints are there, ascending."""
+        """The generations that have a checkpoint, ascending."""
         return _numbers(self.folder / "checkpoints")
 
-    def metrics(self) -> list[Metrics]:
-        """What was measured, generation by generation."""
+    def metrics(self) -> list[Line]:
+        """The metrics of each generation; `qdts.learning.metrics` defines them."""
         return _read_metrics(self.folder / "metrics.jsonl")
 
     def append_metrics(self, metrics: Mapping[str, Any]) -> None:
-        """One more line, on the disk when this returns."""
+        """Add a line of metrics; it is on the disk when this returns."""
         path = self.folder / "metrics.jsonl"
         try:
             with path.open("a", encoding="utf-8") as file:
@@ -83,7 +98,7 @@ class Run:
             raise InputError(f"cannot write '{path}': {error.strerror or error}") from error
 
     def mend(self, last: int, its_metrics: Mapping[str, Any]) -> None:
-        """Bring the folder to what it was when generation `last` was done; `its_metrics` are the checkpoint's."""
+        """Restore the folder to its state after generation `last`; `its_metrics` are those in the checkpoint."""
         self.make_folders()
         known = {line["generation"]: line for line in self.metrics() if line["generation"] < last}
         lines = [known[n] for n in sorted(known)] + ([dict(its_metrics)] if last else [])
@@ -103,7 +118,7 @@ class Run:
         save_record(record, self.record(record.generation))
 
     def load_records(self, last: int) -> list[Record]:
-        """The records that V will still learn from when generation `last` is done, ascending."""
+        """The records up to generation `last` that V learns from in the next one, ascending."""
         first = max(1, last - self.config.value.window + 2)
         return [load_record(self.record(n), self.game) for n in range(first, last + 1)]
 
@@ -116,7 +131,7 @@ class Run:
             raise InputError(f"cannot make the folder '{self.folder}': {error.strerror or error}") from error
 
     def forget(self) -> None:
-        """Remove checkpoints that need not be kept, and records that neither of the last two needs to go on."""
+        """Remove checkpoints that are not kept, and records that neither of the last two needs to resume."""
         there = self.checkpoints()
         for number in there[:-2]:
             if not is_kept(number):
@@ -127,20 +142,20 @@ class Run:
 
 
 def is_kept(generation: int) -> bool:
-    """Whether the checkpoint of a generation stays: 1, 2, 3, 4, 6, 8, 12, 16, …"""
+    """Whether the checkpoint of a generation is kept: 1, 2, 3, 4, 6, 8, 12, 16, …"""
     odd = generation
     while odd % 2 == 0:
         odd //= 2
     return odd in (1, 3)
 
 
-def kept_before(generation: int) -> int:
-    """The last generation before this one whose checkpoint stays; 0 before the first."""
-    return next((n for n in range(generation - 1, 0, -1) if is_kept(n)), 0)
+def since_kept(generation: int) -> int:
+    """The number of generations since the last one before it whose checkpoint is kept."""
+    return generation - next((n for n in range(generation - 1, 0, -1) if is_kept(n)), 0)
 
 
 def verify_budget(minutes: float | None, generations: int | None) -> None:
-    """Raise an InputError unless one of the two is given, and possible."""
+    """Raise an InputError unless exactly one of the two is given, and possible."""
     if (minutes is None) == (generations is None):
         given = "neither" if minutes is None else "both"
         raise InputError(f"minutes and generations: {given} given, expected one of them")
@@ -151,7 +166,7 @@ def verify_budget(minutes: float | None, generations: int | None) -> None:
 
 
 def create_run(run: Run) -> None:
-    """Make the folder of a new run; it must not exist, or be empty."""
+    """Make the folder of a new run; it must not exist yet, or be empty."""
     folder = run.folder
     if folder.exists() and (
         not folder.is_dir() or any(not f.name.startswith(".config.json.") for f in folder.iterdir())
@@ -167,7 +182,7 @@ def create_run(run: Run) -> None:
 
 
 def write_config(run: Run) -> None:
-    """Write down what the run is asked to do."""
+    """Write config.json."""
     data: dict[str, Any] = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -187,9 +202,25 @@ def is_run(path: str | Path) -> bool:
 
 
 def open_run(folder: str | Path, game: Game | None = None) -> Run:
-    """A run by its folder; an InputError says what is wrong with one that is none.
+    """Open the run in a folder.
 
-    The run of a game of one's own needs the game.
+    Args:
+        folder: Where `train` has put it.
+        game: The game of the run; it must be given for a game of your own.
+
+    Returns:
+        The run. Nothing is loaded but its settings.
+
+    Raises:
+        InputError: The folder holds no run, or a run of another game or version.
+
+    Example:
+        >>> import tempfile, qdts
+        >>> tiny = ["net.width=8", "play.games=8", "search.visits=2", "belief.games=8", "measure.most=0"]
+        >>> folder = Path(tempfile.mkdtemp()) / "kuhn"
+        >>> run = qdts.train("kuhn_poker", generations=1, out=folder, settings=tiny)
+        >>> qdts.open_run(folder).checkpoints()
+        [1]
     """
     folder = Path(folder)
     if not is_run(folder):
@@ -212,7 +243,7 @@ def open_run(folder: str | Path, game: Game | None = None) -> Run:
 
 
 def spread_out(generations: Sequence[int], number: int) -> list[int]:
-    """So many of some generations, spread evenly by powers between the first and the last; fewer if there are fewer."""
+    """At most `number` of some generations, at nearly equal ratios from the first to the last."""
     if len(generations) <= number:
         return list(generations)
     wanted = np.geomspace(generations[0], generations[-1], number)
@@ -224,9 +255,9 @@ def _numbers(folder: Path) -> list[int]:
     return sorted(int(name) for name in names if name.isdigit())
 
 
-def _read_metrics(path: Path) -> list[Metrics]:
-    """The whole lines of a file of metrics; what a killed run has left unfinished is not among them."""
-    lines: list[Metrics] = []
+def _read_metrics(path: Path) -> list[Line]:
+    """The complete lines of a file of metrics, without what a killed run has left unfinished."""
+    lines: list[Line] = []
     if not path.exists():
         return lines
     for text in path.read_text(encoding="utf-8", errors="replace").splitlines():

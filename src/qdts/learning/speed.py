@@ -1,9 +1,9 @@
-"""How fast learning is, and where its time goes. `python -m qdts.learning.speed GAME` needs no front end.
+"""The speed of learning, and where its time goes. `python -m qdts.learning.speed GAME` needs no front end.
 
-The clock runs over whole generations, after one that has everything compiled. Shares of it:
+The clock runs over whole generations, once everything is compiled. Shares of it:
 
-    search      growing trees          network     answering what trees ask
-    training    fitting P, V and H     rest        games, lessons, records
+    search      growing trees          network     evaluations
+    training    fitting P, V and H     rest        games, examples, records
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 
 from qdts.games.registry import load_game
 from qdts.learning.config import preset, read_settings
-from qdts.learning.record import save_record
-from qdts.learning.trainer import Trainer
+from qdts.learning.learner import Learner
+from qdts.learning.selfplay.record import save_record
 
 GENERATIONS = 8
 
@@ -37,23 +37,23 @@ def measure_speed(
     """Games, visits and evaluations a second, and the share of each part of the work."""
     game = load_game(spec)
     config = read_settings(settings, preset(game.name))
-    trainer = Trainer(game, config, seed, threads=threads, device=device)
-    trainer.use_threads()
-    trainer.warm_up()
+    learner = Learner(game, config, seed, threads=threads, device=device)
+    learner.use_threads()
+    learner.warm_up()
     games = visits = 0
     began = time.perf_counter()
     with TemporaryDirectory() as folder:
         for generation in range(1, generations + 1):
-            record = trainer.play(generation, 0.0)
+            record = learner.play(generation, 0.0)
             save_record(record, Path(folder) / "record.safetensors")
-            trainer.take_in(record)
-            trainer.learn(record, 0.0)
+            learner.add(record)
+            learner.learn(record, 0.0)
             games += len(record)
             visits += int(record.visits.sum())
             if report is not None:
                 report(generation / generations)
     seconds = time.perf_counter() - began
-    spent = trainer.clock.spent
+    spent = learner.clock.spent
     shares = {part: spent.get(part, 0.0) / seconds for part in ("search", "network", "training")}
     return {
         "game": game.spec,
@@ -63,7 +63,7 @@ def measure_speed(
         "seconds": seconds,
         "games_per_second": games / seconds,
         "visits_per_second": visits / seconds,
-        "evaluations_per_second": trainer.clock.evaluations / seconds,
+        "evaluations_per_second": learner.clock.evaluations / seconds,
         "shares": shares | {"rest": 1.0 - sum(shares.values())},
     }
 

@@ -1,6 +1,6 @@
-"""Networks: models of P, V, V_c and H built from a game's description, and the evaluator that asks them in batches.
+"""Networks: models of P, V, V_c and H for any game, their training and checkpoints, and an evaluator that runs them.
 
-The one room that imports torch.
+The one room that imports torch. May import search and the rooms before it.
 """
 
 from qdts.nets import installed

@@ -1,7 +1,7 @@
-"""Evaluations that were given before, by what was asked.
+"""A cache of evaluations by their queries.
 
-An entry stands at one place only, which the hash of its query says; a new one takes the place of the old. So the memory
-is bounded, and what is found is what the same network said of the same query.
+The hash of a query is the one place where its entry can be; a new entry replaces the old one. So memory is bounded, and
+an entry that is found is the network's own evaluation of the same query.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ declare(Cache, CacheType)
 
 
 def make_cache(game: Game, entries: int) -> Cache:
-    """Room for so many evaluations, rounded up to a power of two; none for 0."""
+    """An empty cache for so many evaluations, rounded up to a power of two; none for 0."""
     if not 0 <= entries <= 1 << 30:
-        raise InputError(f"a cache of {entries} answers is not possible, expected 0 to {1 << 30:,}")
+        raise InputError(f"a cache of {entries} evaluations is not possible, expected 0 to {1 << 30:,}")
     places = 1 << (entries - 1).bit_length() if entries else 0
     k, b = 1 if game.hidden else game.players, game.max_choices
     keys = np.full((places, 3 + game.world_size), EMPTY, np.int64)
@@ -47,7 +47,7 @@ def make_cache(game: Game, entries: int) -> Cache:
 
 @kernel(inline=True)
 def place_of(cache: Cache, queries: Queries, q: int) -> int:
-    """Where a query belongs."""
+    """The place of a query."""
     size = queries.vector.shape[1]
     seed = (queries.kind[q] << 40) + (queries.player[q] << 32) + queries.pending[q] + 1
     return hash_vector(element(queries.vector, q * size), size, seed) & (cache.key.shape[0] - 1)
@@ -55,11 +55,11 @@ def place_of(cache: Cache, queries: Queries, q: int) -> int:
 
 @kernel(int64(CacheType, QueriesType, EvaluationsType, int64[::1]))
 def look_up(cache: Cache, queries: Queries, evaluations: Evaluations, missing: Ints) -> int:
-    """Evaluation what is known; write the numbers of the other queries, and say how many they are."""
-    count, known_at_all = 0, cache.key.shape[0] > 0
+    """Write the evaluations that are known, and the numbers of the other queries into `missing`; return their count."""
+    count, has_entries = 0, cache.key.shape[0] > 0
     for q in range(queries.kind.shape[0]):
         found = False
-        if known_at_all:
+        if has_entries:
             place = place_of(cache, queries, q)
             found = (
                 cache.key[place, 0] == queries.kind[q]
@@ -83,7 +83,7 @@ def look_up(cache: Cache, queries: Queries, evaluations: Evaluations, missing: I
 
 @kernel(types.void(CacheType, QueriesType, EvaluationsType, int64[::1], int64))
 def remember(cache: Cache, queries: Queries, evaluations: Evaluations, missing: Ints, count: int) -> None:
-    """Enter the answers that were missing."""
+    """Enter the evaluations of the first `count` missing queries."""
     if cache.key.shape[0] == 0:
         return
     for row in range(count):

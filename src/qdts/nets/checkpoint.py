@@ -1,21 +1,21 @@
-"""A checkpoint: the weights of a game's networks with how they came about, in one file.
+"""A checkpoint: the weights of a game's networks, with their settings and metrics, in one file.
 
-It is a safetensors file, which holds tensors and text and nothing that could run. Format version 1:
+It is a safetensors file, which holds tensors and text and no code. Format version 1:
 
-    entry of a name     holds
+    entry               holds
     model.…             the model of P, V and V_c, as its `state_dict` names them
     average.…           the moving average of it
     belief.…            the model of H
-    average_belief.…    that of H̄, for the moving average
-    optimizer.…         whatever a learner needs to go on
+    average_belief.…    the model of H̄, for the moving average
+    optimizer.…         the optimisers' state
     metadata "qdts"     JSON: {"format": "qdts-checkpoint", "format_version": 1, "game": the game's name with
                         parameters, "game_version": int, "generation": int, "config": {…}, "metrics": {…},
                         "sha256": the digest of all else}
 
-A group may be missing, and others are kept as they are. The digest is that of this JSON text in UTF-8 with "" in the
-digest's place and then, for each tensor in the order of names, of its name, type and shape as `model.weight float32
-[2, 3]`, each such text between two zero bytes, and its numbers, row by row, little-endian. So nothing in a file can
-change unnoticed, and equal checkpoints are equal files.
+A group may be missing, and other groups are kept as they are. The digest is the SHA-256 of this JSON text in UTF-8,
+with "" in place of the digest, followed for each tensor, in the order of names, by its name, type and shape as in
+`model.weight float32 [2, 3]` between two zero bytes, and its numbers, row by row, little-endian. So no change to a file
+goes unnoticed, and equal checkpoints are equal files.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from qdts.games.registry import matching_game
 
 FORMAT, FORMAT_VERSION = "qdts-checkpoint", 1
 KEY = "qdts"
-"""Where the JSON stands among a safetensors file's metadata."""
+"""The entry of a safetensors file's metadata that holds the JSON."""
 KINDS = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.uint8, torch.bool)
 """Types of tensors that a checkpoint may hold."""
 ENTRIES = {"game": str, "game_version": int, "generation": int, "config": dict, "metrics": dict, "sha256": str}
@@ -47,13 +47,13 @@ ENTRIES = {"game": str, "game_version": int, "generation": int, "config": dict, 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """Networks at one moment of learning."""
+    """Networks after a generation of learning."""
 
     game: Game
     generation: int
-    """How many generations of games they have learnt from."""
+    """The number of generations that they have learned from."""
     config: Mapping[str, Any]
-    """What it takes to build the models again and to go on; JSON values."""
+    """The settings that the models are rebuilt from; JSON values."""
     metrics: Mapping[str, Any]
     """What was measured; JSON values."""
     tensors: Mapping[str, Tensor] = field(repr=False)
@@ -61,12 +61,25 @@ class Checkpoint:
 
     def part(self, name: str) -> dict[str, Tensor]:
         """The tensors of one group, without its name; none if there is no such group."""
-        start = f"{name}."
-        return {key.removeprefix(start): tensor for key, tensor in self.tensors.items() if key.startswith(start)}
+        return group_of(self.tensors, name)
+
+
+def group_of(tensors: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:
+    """The tensors of one group, without its name; none if there is no such group."""
+    start = f"{name}."
+    return {key.removeprefix(start): tensor for key, tensor in tensors.items() if key.startswith(start)}
 
 
 def save_checkpoint(checkpoint: Checkpoint, path: str | Path) -> None:
-    """Write a checkpoint file, whole or not at all; weights that are not finite are refused."""
+    """Write a checkpoint file, whole or not at all.
+
+    Args:
+        checkpoint: What is written.
+        path: The file.
+
+    Raises:
+        InputError: A number is not finite, config or metrics are not JSON values, or the file can't be written.
+    """
     tensors = {
         name: tensor.detach().to("cpu", copy=True, memory_format=torch.contiguous_format)
         for name, tensor in checkpoint.tensors.items()
@@ -92,9 +105,18 @@ def save_checkpoint(checkpoint: Checkpoint, path: str | Path) -> None:
 
 
 def load_checkpoint(path: str | Path, game: Game | None = None) -> Checkpoint:
-    """Read a checkpoint file, its tensors on the CPU; nothing in it is ever run. With a game given, it must be for it.
+    """Read a checkpoint file. Nothing in it is ever run.
 
-    A checkpoint for a game of one's own needs the game: `load_checkpoint(path, load_game("./my_game.py"))`.
+    Args:
+        path: The file.
+        game: The game that the checkpoint must be for. A game of your own must be given:
+            `load_checkpoint(path, load_game("./my_game.py"))`.
+
+    Returns:
+        The checkpoint, its tensors on the CPU.
+
+    Raises:
+        InputError: The file is missing, damaged, no checkpoint, or for another game or version of it.
     """
     meta, tensors = _read(Path(path))
     game = matching_game(path, "a checkpoint for", meta["game"], meta["game_version"], game)
@@ -103,9 +125,15 @@ def load_checkpoint(path: str | Path, game: Game | None = None) -> Checkpoint:
 
 
 def load_into(module: nn.Module, tensors: Mapping[str, Tensor], what: str) -> None:
-    """Give a module these tensors as its own; an InputError, and nothing done, unless they are exactly what it needs.
+    """Load tensors into a module; they must be exactly those that it has.
 
-    `what` names them in the error's sentence: `the model of 'run.safetensors'`.
+    Args:
+        module: What is changed.
+        tensors: By the names of the module's `state_dict`.
+        what: Names the tensors in errors: `the model of 'run.safetensors'`.
+
+    Raises:
+        InputError: A tensor is missing, left over, of another shape or not finite. The module stays as it was.
     """
     own = module.state_dict()
     for name in own:
@@ -131,7 +159,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     try:
         tensors = safetensors.torch.load(data)
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-    except Exception as error:  # neither safetensors nor torch list the ways in which a damaged file fails
+    except Exception as error:  # neither safetensors nor torch lists the errors of a damaged file
         raise InputError(f"'{path}' is not a checkpoint made by qdts ({error})") from error
     text = (header.get("__metadata__") or {}).get(KEY)
     if text is None:
@@ -175,7 +203,7 @@ def _name(dtype: torch.dtype) -> str:
 
 
 def _verify(tensors: Mapping[str, Tensor], what: str) -> None:
-    """Raise an InputError if a tensor is of another type, or a number infinite or none at all."""
+    """Raise an InputError unless all tensors are of a type in KINDS, and all numbers finite."""
     for name, tensor in tensors.items():
         if tensor.dtype not in KINDS:
             listed = ", ".join(_name(kind) for kind in KINDS)

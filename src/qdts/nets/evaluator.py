@@ -1,8 +1,8 @@
-"""An evaluator that asks networks, many queries at once.
+"""An evaluator that runs networks on many queries at once.
 
-A network sees pieces of exactly `batch` rows, the last one padded, so that the shape of what is multiplied, and with it
-every bit of an answer, is the same however many ask and whoever they are. Features, masks and distributions are the
-work of compiled code; between it and the network lie two arrays.
+A network runs on batches of exactly `batch` rows, the last one padded. So the shapes of its matrix products, and with
+them every bit of an evaluation, do not depend on how many queries share a call. Compiled code makes features, masks and
+distributions; two arrays lie between it and the network.
 """
 
 from __future__ import annotations
@@ -15,18 +15,26 @@ from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.kernels import Reals32
 from qdts.nets.cache import look_up, make_cache, remember
+from qdts.nets.encoding import decode, encode
 from qdts.nets.model import Belief, PolicyValue, placed
-from qdts.nets.rows import decode, encode
 from qdts.rng import State
 from qdts.search.evaluation.batches import as_queries, empty_evaluations
 from qdts.search.evaluation.evaluator import Evaluation, Evaluations, Queries, Query
 
 
 class Network:
-    """P, V and V_c of one model, and H of another; without one of H, the weights of the rules.
+    """P, V and V_c of one model, and H of another; without a model of H, the weights of the rules.
 
-    `device` is torch's name of where the models are and run. `cache` is the number of answers to remember: a model must
-    not be changed while it is not 0, or `forget` be called afterwards.
+    Args:
+        game: What is evaluated.
+        model: P, V and V_c.
+        belief: H.
+        batch: Rows of one call of a model.
+        cache: The number of evaluations to remember. Whoever changes a model calls `forget` afterwards.
+        device: Where the models run: cpu or cuda.
+
+    Raises:
+        InputError: A model is for another game, or batch, cache or device is not possible.
     """
 
     def __init__(
@@ -43,20 +51,20 @@ class Network:
         self.belief = None if belief is None else placed(belief, device)
         self.batch = batch
         self.device = torch.device(device)
-        self.asked = 0
-        """Queries so far."""
+        self.queries = 0
+        """Evaluated so far."""
         self.hits = 0
-        """How many of them the cache could answer."""
+        """How many of them were in the cache."""
         self._shape = model.shape
         self._cache = make_cache(game, cache)
         self._reserve(0)
 
     def forget(self) -> None:
-        """Forget all evaluations, as must be when a model has changed."""
+        """Empty the cache, as is needed after a change of a model."""
         self._cache = make_cache(self.game, len(self._cache.key))
 
     def _reserve(self, rows: int) -> None:
-        """Room for the inputs of so many rows, in whole pieces."""
+        """Make room for the inputs of so many rows, in whole batches."""
         pinned = self.device.type == "cuda"
         rows = -(-rows // self.batch) * self.batch
         columns = self._shape.inputs, self._shape.belief_inputs
@@ -64,14 +72,14 @@ class Network:
         self._missing = np.arange(rows)
 
     def evaluate_batch(self, queries: Queries, evaluations: Evaluations) -> None:
-        """Write the answer to every query."""
-        asked = len(queries.kind)
-        if asked > len(self._missing):
-            self._reserve(asked)
+        """Write the evaluation of every query."""
+        total = len(queries.kind)
+        if total > len(self._missing):
+            self._reserve(total)
         remembers = len(self._cache.key) > 0
-        count = look_up(self._cache, queries, evaluations, self._missing) if remembers else asked
-        self.asked += asked
-        self.hits += asked - count
+        count = look_up(self._cache, queries, evaluations, self._missing) if remembers else total
+        self.queries += total
+        self.hits += total - count
         if count == 0:
             return
         samples = encode(
@@ -88,20 +96,20 @@ class Network:
             remember(self._cache, queries, evaluations, self._missing, count)
 
     def _run(self, model: nn.Module, rows: Tensor, count: int) -> Reals32:
-        """What a model says of the first `count` rows, in pieces of the same shape."""
+        """The outputs of a model for the first `count` rows, in batches of the same shape."""
         with torch.inference_mode():
-            pieces = [
+            parts = [
                 model(rows[at : at + self.batch].to(self.device, non_blocking=True))
                 for at in range(0, count, self.batch)
             ]
-            if not pieces:
+            if not parts:
                 return np.zeros((0, 1), np.float32)
-            whole = pieces[0] if len(pieces) == 1 else torch.cat(pieces)
+            whole = parts[0] if len(parts) == 1 else torch.cat(parts)
             out: Reals32 = whole.float().cpu().numpy()
             return out
 
     def evaluate(self, query: Query, state: State) -> Evaluation:
-        """The answer to one query, the same as among others."""
+        """The evaluation of one query, the same as in a batch."""
         queries, evaluations, count = (
             as_queries(self.game, [query], state),
             empty_evaluations(self.game, 1),

@@ -1,19 +1,31 @@
 """The models: one of P, V and V_c, and one of H, each a trunk over a game's features.
 
-`qdts.nets.rows` says what their inputs and outputs are, `qdts.nets.trunk` what lies between.
+`qdts.nets.encoding` defines their inputs and outputs, `qdts.nets.trunk` what lies between.
 """
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from qdts.errors import InputError, unknown
 from qdts.games.game import Game
-from qdts.nets.rows import Shape, shape_of
+from qdts.nets.encoding import Shape, shape_of
 from qdts.nets.trunk import Towers, make_trunk, trunk_of
+
+
+class Size(NamedTuple):
+    """How large the models of a game are."""
+
+    width: int = 128
+    """Units of a layer, or channels of a convolution."""
+    layers: int = 2
+    """Hidden layers, or convolutions."""
+    trunk: str = "auto"
+    towers: int = 2
+    """2: P has a trunk of its own; 1: P and V share one."""
 
 
 class Model(nn.Module):
@@ -24,7 +36,7 @@ class Model(nn.Module):
         self.spec = game.spec
         self.shape = shape
         self.trunk = trunk_of(game, trunk)
-        """`conv` or `mlp`."""
+        """A name in TRUNKS."""
         self.body: nn.Module
 
     def forward(self, rows: Tensor) -> Tensor:
@@ -36,8 +48,8 @@ class Model(nn.Module):
 class PolicyValue(Model):
     """P, V and V_c of a game, for every kind of node; all heads are columns of one last layer.
 
-    A new one says little: P is nearly even, and every value nearly the middle of returns. With two towers P has a trunk
-    of its own.
+    A new model says little: P is nearly uniform, and every value nearly the middle of returns. With two towers P has a
+    trunk of its own.
     """
 
     def __init__(
@@ -53,7 +65,7 @@ class PolicyValue(Model):
         self.body = bodies[0] if towers == 1 else Towers(*bodies)
 
     def heads(self, rows: Tensor, first: int) -> tuple[Tensor, Tensor]:
-        """Logits of P of the first so many rows, and V with V_c of the others; no tower works for nothing."""
+        """Logits of P of the `first` rows, and V with V_c of the others; each tower sees only the rows it is for."""
         if isinstance(self.body, Towers):
             return self.body.policy(rows[:first]), self.body.value(rows[first:])
         out = self(rows)
@@ -61,7 +73,7 @@ class PolicyValue(Model):
 
 
 class Belief(Model):
-    """H of a game: a logit for each value of the hole that is filled next. A new one is nearly the rules' weights."""
+    """H of a game: a logit for each value of the next hole. A new model gives nearly the rules' weights."""
 
     def __init__(self, game: Game, *, width: int = 128, layers: int = 2, trunk: str = "auto") -> None:
         shape = shape_of(game)
@@ -72,7 +84,7 @@ class Belief(Model):
 def make_models(
     game: Game, *, width: int, layers: int, trunk: str, towers: int, seed: int = 0, device: str = "cpu"
 ) -> tuple[PolicyValue, Belief]:
-    """Both models of a game, with weights that follow from the seed."""
+    """Both models of a game, their weights initialised from the seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = PolicyValue(game, width=width, layers=layers, trunk=trunk, towers=towers)
@@ -85,12 +97,12 @@ AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def placed(model: AnyModel, device: str) -> AnyModel:
-    """A model, moved to a device."""
+    """The model, moved to a device."""
     return model.to(find_device(device))
 
 
 def find_device(name: str) -> torch.device:
-    """The device of a name; an InputError where there is none."""
+    """The device of a name; an InputError where it does not exist."""
     if name not in DEVICES:
         raise unknown("device", name, DEVICES)
     if name == "cuda" and not torch.cuda.is_available():

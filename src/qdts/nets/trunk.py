@@ -1,15 +1,16 @@
-"""The bodies of the models, each from one flat row to one flat row of outputs.
+"""Trunks: the bodies of the models, each from one flat row of inputs to one flat row of outputs.
 
     mlp     linear layers
     conv    3×3 convolutions over the board that a game's features are, then two linear layers
 
-What a row holds beyond the features (the kind of node and the pending action, or the hole) has no place on the board:
-`conv` adds a linear function of it to every cell of its first convolution, which is what constant planes would do, at
-the cost of one cell.
+Inputs beyond the features (the kind of node and the pending action, or the hole) have no place on the board: `conv`
+adds a linear function of them to every cell of its first convolution. That is what constant planes would do, at the
+cost of one cell. A new trunk is a class with the methods of `Mlp` and an entry of TRUNKS.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 import torch
@@ -18,15 +19,21 @@ from torch import Tensor, nn
 from qdts.errors import InputError, unknown
 from qdts.games.game import Game
 
-TRUNKS = ("auto", "conv", "mlp")
 CALM = 0.1
-"""A new model's last layer is so many times what torch draws, without a bias: P is nearly even, and V nearly 0."""
+"""A new model's last layer is torch's initialisation times this, without a bias: P is nearly uniform, V nearly 0."""
 
 
 class Mlp(nn.Module):
     """Linear layers with max(0, x) after all but the last."""
 
-    def __init__(self, inputs: int, width: int, layers: int, outputs: int) -> None:
+    needs = "any features"
+
+    @staticmethod
+    def fits(game: Game) -> bool:  # noqa: ARG004
+        """Whether the trunk can read the features of a game."""
+        return True
+
+    def __init__(self, game: Game, inputs: int, width: int, layers: int, outputs: int) -> None:  # noqa: ARG002
         super().__init__()
         steps: list[nn.Module] = []
         for a, b in pairwise([inputs, *[width] * layers]):
@@ -42,13 +49,19 @@ class Mlp(nn.Module):
 class Conv(nn.Module):
     """Convolutions with max(0, x) after each, all but the first around a skip; then one linear layer of all cells.
 
-    Nothing is normalised over a batch, so that a row's outputs do not depend on its company.
+    Nothing is normalised over a batch, so that a row's outputs do not depend on the other rows.
     """
 
-    def __init__(self, board: tuple[int, int, int], inputs: int, width: int, layers: int, outputs: int) -> None:
+    needs = "features with three axes (planes, height, width)"
+
+    @staticmethod
+    def fits(game: Game) -> bool:
+        """Whether the features of a game are a board."""
+        return len(game.feature_shape) == 3
+
+    def __init__(self, game: Game, inputs: int, width: int, layers: int, outputs: int) -> None:
         super().__init__()
-        planes, height, columns = board
-        self.board = board
+        planes, height, columns = self.board = game.feature_shape
         self.cells = planes * height * columns
         self.first = nn.Conv2d(planes, width, 3, padding=1)
         self.beside = nn.Linear(inputs - self.cells, width, bias=False) if inputs > self.cells else None
@@ -73,9 +86,9 @@ class Conv(nn.Module):
 
 
 class Towers(nn.Module):
-    """Two bodies over the same rows, the outputs of one after those of the other.
+    """Two trunks over the same rows; the outputs of the policy's come first.
 
-    What one learns can't disturb the other: the noise in the targets of V is large beside what P still has to learn.
+    Neither disturbs what the other learns: the noise in the targets of V is large compared with what P has to learn.
     """
 
     def __init__(self, policy: nn.Module, value: nn.Module) -> None:
@@ -88,33 +101,34 @@ class Towers(nn.Module):
         return torch.cat([self.policy(rows), self.value(rows)], 1)
 
 
+TRUNKS: Mapping[str, type[Mlp] | type[Conv]] = {"conv": Conv, "mlp": Mlp}
+"""The trunks by name; `auto` takes the first that fits a game."""
+
+
 def trunk_of(game: Game, trunk: str) -> str:
-    """`conv` or `mlp`, as asked for, or by `auto` as the game has a board or not."""
-    if trunk not in TRUNKS:
-        raise unknown("trunk", trunk, TRUNKS)
-    on_board = len(game.feature_shape) == 3
-    if trunk == "conv" and not on_board:
-        raise InputError(
-            f"trunk 'conv' needs features with three axes (planes, height, width), but those of {game.spec} have the "
-            f"shape {game.feature_shape}; expected 'mlp' or 'auto'"
-        )
+    """The name of the trunk for a game: the one that is given, or for `auto` the first that fits."""
     if trunk == "auto":
-        return "conv" if on_board else "mlp"
+        return next(name for name, kind in TRUNKS.items() if kind.fits(game))
+    if trunk not in TRUNKS:
+        raise unknown("trunk", trunk, ("auto", *TRUNKS))
+    if not TRUNKS[trunk].fits(game):
+        others = " or ".join(f"'{name}'" for name in (*(n for n, kind in TRUNKS.items() if kind.fits(game)), "auto"))
+        raise InputError(
+            f"trunk '{trunk}' needs {TRUNKS[trunk].needs}, but those of {game.spec} have the "
+            f"shape {game.feature_shape}; expected {others}"
+        )
     return trunk
 
 
 def make_trunk(game: Game, trunk: str, inputs: int, width: int, layers: int, outputs: int) -> nn.Module:
-    """A trunk by its name, `conv` or `mlp`."""
+    """A new trunk by its name in TRUNKS."""
     if width < 1 or layers < 1:
         raise InputError(f"a network of {layers} layers of {width} units is none, expected at least 1 of each")
-    if trunk == "mlp":
-        return Mlp(inputs, width, layers, outputs)
-    planes, height, columns = game.feature_shape
-    return Conv((planes, height, columns), inputs, width, layers, outputs)
+    return TRUNKS[trunk](game, inputs, width, layers, outputs)
 
 
 def _last(inputs: int, outputs: int) -> nn.Linear:
-    """A last layer that says little."""
+    """A last layer with outputs near 0."""
     layer = nn.Linear(inputs, outputs)
     with torch.no_grad():
         layer.weight.mul_(CALM)

@@ -15,28 +15,23 @@ from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.registry import load_game
 from qdts.kernels import Ints, Reals
-from qdts.learning.answers import policy_at, values_at
 from qdts.learning.config import Config, from_dict
 from qdts.learning.measure import network_policy
-from qdts.learning.nodes import Nodes
+from qdts.learning.nodes.evaluation import NO_ACTION, act_nodes, policy_at, values_at
 from qdts.learning.run import Run, open_run
 from qdts.nets.checkpoint import Checkpoint, load_checkpoint, load_into
 from qdts.nets.evaluator import Network
-from qdts.nets.learner import use_threads
 from qdts.nets.model import make_models
+from qdts.nets.networks import groups_of, use_threads
 from qdts.play.match import drawn
 from qdts.play.seats import SearchSeat, evaluator_for, is_folder
 from qdts.play.state import read_state, turn
-from qdts.search.evaluation.evaluator import ACT, NOTHING
 from qdts.search.everywhere import searched_policy
 from qdts.search.options.compatibility import search_with_networks
 from qdts.search.options.parsing import read_search
 from qdts.search.roots import verify_root, verify_visits
 from qdts.search.seeds import view_seed
-from qdts.solving.policy import Policy
-
-NO_ACTION = -1.0
-"""What `policy_at` has beyond the actions of a view."""
+from qdts.solving.policy.table import Policy
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +90,7 @@ class Agent:
     def value(self, view: Ints | str) -> float:
         """V: what the player at this view may expect, as the network has it."""
         at, player = self._turn(view)
-        nothing = np.array([NOTHING])
-        node = Nodes(np.array([ACT]), at[None], np.array([player]), nothing, nothing)
+        node = act_nodes(at[None], np.array([player]))
         return float(values_at(self.game, self.evaluator, node)[0, 0 if self.game.hidden else player])
 
     def table(self, *, visits: int | None = None, search: str | None = None, seed: int = 0) -> Policy:
@@ -180,7 +174,7 @@ def load_agent(
         "games": checkpoint.metrics.get("games"),
         "weights": "average" if average else "newest",
     }
-    return Agent(_network(checkpoint, file, "average" if average else "model", device), visits, search, info)
+    return Agent(_network(checkpoint, file, average, device), visits, search, info)
 
 
 def _checkpoint_of(run: Run, generation: int | None) -> Path:
@@ -196,21 +190,17 @@ def _checkpoint_of(run: Run, generation: int | None) -> Path:
     return run.checkpoint(there[-1] if generation is None else generation)
 
 
-def _network(checkpoint: Checkpoint, file: Path, weights: str, device: str) -> Network:
-    """The networks of a checkpoint; `weights` is the group of those of P, V and V_c. A run by Bayes' rule has no H.
-
-    The average has an H of its own where H learns from sampled games.
-    """
+def _network(checkpoint: Checkpoint, file: Path, average: bool, device: str) -> Network:
+    """The networks of a checkpoint, with averaged weights or the newest. A run by Bayes' rule has no H."""
     config, game = _config_of(checkpoint, file), checkpoint.game
     net = config.net
-    model, belief = make_models(game, width=net.width, layers=net.layers, trunk=net.trunk, towers=net.towers)
-    load_into(model, checkpoint.part(weights), f"the group '{weights}' of '{file}'")
-    beliefs = "average_belief" if weights == "average" and config.belief.source == "sampled" else "belief"
-    load_into(belief, checkpoint.part(beliefs), f"the group '{beliefs}' of '{file}'")
-    return Network(
-        game, model, None if config.belief.source == "exact" else belief,
-        batch=config.play.batch, cache=config.play.cache, device=device,
-    )  # fmt: skip
+    models = make_models(game, width=net.width, layers=net.layers, trunk=net.trunk, towers=net.towers)
+    groups = groups_of(average=average, source=config.belief.source)
+    for model, group in zip(models, groups, strict=True):
+        if group is not None:
+            load_into(model, checkpoint.part(group), f"the group '{group}' of '{file}'")
+    belief = None if groups[1] is None else models[1]
+    return Network(game, models[0], belief, batch=config.play.batch, cache=config.play.cache, device=device)
 
 
 def _config_of(checkpoint: Checkpoint, file: Path) -> Config:

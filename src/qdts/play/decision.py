@@ -10,7 +10,7 @@ from qdts.play.state import read_state
 from qdts.search.decision.result import Result
 from qdts.search.options.parsing import read_search
 from qdts.search.run import run_searches
-from qdts.solving.policy import Policy
+from qdts.solving.policy.table import Policy
 
 if TYPE_CHECKING:
     from qdts.play.agent import Agent

@@ -15,7 +15,7 @@ from qdts.games.openspiel import LIMIT, PREFIX
 from qdts.games.registry import parse_spec
 from qdts.play.lockstep import twin
 from qdts.play.openspiel_bots import TREE_WALKERS, Maker, make_bots, read_parameters, verify_plays
-from qdts.solving.tree import TooLargeError, enumerate_game
+from qdts.solving.tree.enumeration import TooLargeError, enumerate_game
 
 SEEDS = 2**31
 """OpenSpiel's seeds are below."""

@@ -31,11 +31,13 @@ from qdts.learning.run import SUFFIX
 from qdts.play.openspiel_seats import BotSeat, read_bot_seat
 from qdts.search.evaluation.builtin import Playouts, Table, Uniform
 from qdts.search.evaluation.evaluator import Evaluator
-from qdts.search.options.options import SEARCHES, Options
+from qdts.search.options.named import SEARCHES
+from qdts.search.options.options import Options
 from qdts.search.options.parsing import read_search
 from qdts.search.roots import MOST_VISITS, verify_visits
 from qdts.search.run import run_searches
-from qdts.solving.policy import Policy, load_policy
+from qdts.solving.policy.files import load_policy
+from qdts.solving.policy.table import Policy
 
 if TYPE_CHECKING:
     from qdts.play.agent import Agent

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
-from qdts.errors import InputError, unknown
+from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
+from qdts.games.moves import read_moves
 from qdts.kernels import Ints
 from qdts.search.roots import verify_view
 
@@ -61,26 +60,7 @@ def _nobodys_turn(game: Game, vector: Ints, mover: int) -> InputError:
 
 def _after(game: Game, text: str) -> Ints:
     """The world after some moves."""
-    world, rest = game.initial(), text.strip(", \t\n")
-    while rest:
-        move, length = _next_move(game, world, rest)
+    world = game.initial()
+    for move in read_moves(game, text):
         world = game.step(world, move)
-        rest = rest[length:].lstrip(", \t\n")
     return world
-
-
-def _next_move(game: Game, world: Ints, text: str) -> tuple[int, int]:
-    """The move that a text begins with, and how much of the text it takes: the longest name that fits, or a number."""
-    mover = game.mover(world)
-    if mover == TERMINAL:
-        raise InputError(f"{game.spec}: '{text}' after the game is over ({game.layout.write(world)})")
-    moves = [o for o, _ in game.chance(world)] if mover == CHANCE else game.legal(world)
-    names = {(game.outcome_name if mover == CHANCE else game.action_name)(m): m for m in moves}
-    for name in sorted(names, key=len, reverse=True):
-        if re.match(rf"{re.escape(name)}(?=[,\s]|$)", text, re.IGNORECASE):
-            return names[name], len(name)
-    word = re.split(r"[,\s]", text, maxsplit=1)[0]
-    if word.isascii() and word.isdigit() and int(word) in moves:
-        return int(word), len(word)
-    who = "chance" if mover == CHANCE else f"player {mover}"
-    raise unknown(f"move of {who} at {game.layout.write(world)} in {game.spec}", text.split(",")[0], names)

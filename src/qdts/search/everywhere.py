@@ -1,4 +1,4 @@
-"""The policy that a search plays: one search at every information set, all of them batched."""
+"""The strategy that a search plays: one search at every information set, in batches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from qdts.search.roots import verify_visits
 from qdts.search.run import run_in_stages
 from qdts.search.seeds import view_seed
 from qdts.solving.measure import measure_policy
-from qdts.solving.policy import Policy, game_tree, policy_on
+from qdts.solving.policy.table import Policy, policy_on
+from qdts.solving.tree.recent import game_tree
 
 BATCH = 128
 """Searches that run side by side at most; the trees of one batch are in memory at a time."""
@@ -26,23 +27,24 @@ BATCH_VISITS = 400_000
 """Visits that a batch makes at most, so that its trees stay within about a gigabyte."""
 
 Report = Callable[[int, int], None]
-"""Hears of views done and of all."""
+"""Called with the number of views searched, and of all views."""
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What searches at all information sets found after so many visits each. A counts actions as the tree does."""
+class SearchedStrategy:
+    """The results of searches at all information sets. A counts their actions, in the order of the game tree."""
 
     visits: int
+    """Of each search."""
     move: Reals
-    """float64[A]: the distributions that moves are drawn from"""
+    """float64[A]: the distributions to sample moves from"""
     count: Ints
     """int64[A]: N"""
     q_lo: Reals
     q_hi: Reals
     """float64[A]: the interval of each action's value to the player who moves"""
     seconds: float
-    """CPU time of all searches together, from their beginning."""
+    """CPU time of all searches together, from their start."""
 
 
 def search_everywhere(
@@ -54,16 +56,16 @@ def search_everywhere(
     seed: int = 0,
     threads: int = 1,
     report: Report | None = None,
-) -> list[Found]:
-    """A search at every view where a player moves, after each of these numbers of visits, which rise.
+) -> list[SearchedStrategy]:
+    """The strategy of a search after each of several numbers of visits, in rising order.
 
-    Each has the seed that `view_seed` gives.
+    The search at a view has the seed that `view_seed` gives.
     """
     for visits in stages:
         verify_visits(visits)
     sets = game_tree(game).infosets
     number = len(sets.views)
-    found: list[list[Result]] = [[] for _ in stages]
+    results: list[list[Result]] = [[] for _ in stages]
     seconds = [0.0] * len(stages)
     size = max(1, min(BATCH, BATCH_VISITS // stages[-1]))
     for start in range(0, number, size):
@@ -79,21 +81,21 @@ def search_everywhere(
             seeds=[view_seed(sets.views[i], seed) for i in batch],
             threads=threads,
         )
-        for k, results in enumerate(staged):
-            found[k] += results
+        for k, of_batch in enumerate(staged):
+            results[k] += of_batch
             seconds[k] += time.process_time() - began
         if report is not None:
             report(batch.stop, number)
     return [
-        Found(
+        SearchedStrategy(
             visits=visits,
-            move=np.concatenate([r.move for r in results]),
-            count=np.concatenate([r.visits for r in results]),
-            q_lo=np.concatenate([r.q_lo for r in results]),
-            q_hi=np.concatenate([r.q_hi for r in results]),
+            move=np.concatenate([r.move for r in of_stage]),
+            count=np.concatenate([r.visits for r in of_stage]),
+            q_lo=np.concatenate([r.q_lo for r in of_stage]),
+            q_hi=np.concatenate([r.q_hi for r in of_stage]),
             seconds=spent,
         )
-        for visits, results, spent in zip(stages, found, seconds, strict=True)
+        for visits, of_stage, spent in zip(stages, results, seconds, strict=True)
     ]
 
 
@@ -107,19 +109,42 @@ def searched_policy(
     threads: int = 1,
     report: Report | None = None,
 ) -> Policy:
-    """The move distribution of a search at every view where a player moves."""
-    found = search_everywhere(game, options, [visits], evaluator=evaluator, seed=seed, threads=threads, report=report)[
-        0
-    ]
-    return policy_on(game_tree(game), found.move, visits=visits)
+    """The policy that a search plays: its move distribution at every view where a player moves.
+
+    Args:
+        game: A game that can be enumerated.
+        options: The options of the search: see `read_search`.
+        visits: How many visits each search makes.
+        evaluator: P, V, V_c and H, as in `run_searches`.
+        seed: The search at a view has a seed that follows from this one and the view.
+        threads: Threads to search with; the policy does not depend on them.
+        report: Called with the number of views searched so far, and the number of all views.
+
+    Returns:
+        The policy, which can be measured, saved and played like any other.
+
+    Raises:
+        InputError: If the game is too large to enumerate, or the options and the evaluator don't go together.
+
+    Example:
+        >>> import qdts
+        >>> game = qdts.load_game("kuhn_poker")
+        >>> policy = qdts.searched_policy(game, qdts.read_search(game, "ismcts"), 50)
+        >>> policy.probability.shape, qdts.nash_conv(game, policy) < 0.9
+        ((24,), True)
+    """
+    [searched] = search_everywhere(
+        game, options, [visits], evaluator=evaluator, seed=seed, threads=threads, report=report
+    )
+    return policy_on(game_tree(game), searched.move, visits=visits)
 
 
-class Distance(NamedTuple):
-    """NashConv of what a search plays, by searches with seeds of their own at every turn."""
+class SearchedNashConv(NamedTuple):
+    """NashConv of the strategy that a search plays, averaged over seeds."""
 
     nash_conv: float
     error: float | None
-    """Its standard error, by leaving out one seed after the other; None with one seed."""
+    """Its standard error, a jackknife over the seeds; None with one seed."""
 
 
 def searched_nash_conv(
@@ -131,27 +156,27 @@ def searched_nash_conv(
     evaluator: Evaluator | None = None,
     threads: int = 1,
     report: Report | None = None,
-) -> Distance:
+) -> SearchedNashConv:
     """NashConv of the searched policy, its move distribution averaged over seeds."""
     tree, many = game_tree(game), len(seeds)
     moves = np.array(
         [
             searched_policy(
-                game, options, visits, evaluator=evaluator, seed=seed, threads=threads, report=_part(report, k, many)
+                game, options, visits, evaluator=evaluator, seed=seed, threads=threads, report=_share(report, k, many)
             ).probability
             for k, seed in enumerate(seeds)
         ]
     )
 
-    def distance(policies: Reals) -> float:
+    def nash_conv(policies: Reals) -> float:
         return measure_policy(game, policy_on(tree, policies.mean(0))).nash_conv
 
     if many == 1:
-        return Distance(distance(moves), None)
-    without = np.array([distance(np.delete(moves, k, 0)) for k in range(many)])
-    return Distance(distance(moves), float(np.sqrt((many - 1) * without.var())))
+        return SearchedNashConv(nash_conv(moves), None)
+    without = np.array([nash_conv(np.delete(moves, k, 0)) for k in range(many)])
+    return SearchedNashConv(nash_conv(moves), float(np.sqrt((many - 1) * without.var())))
 
 
-def _part(report: Report | None, k: int, of: int) -> Report | None:
-    """A report of one of several rounds as one of all."""
+def _share(report: Report | None, k: int, of: int) -> Report | None:
+    """A report that counts one of several rounds as a share of all of them."""
     return None if report is None else lambda done, all_: report(k * all_ + done, of * all_)

@@ -1,4 +1,4 @@
-"""What a search may be asked for: views that their players can have at their turns, and a number of visits."""
+"""Where a search may begin: views that their players can have at their turns; and how many visits it may make."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from numba import boolean, int64
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL, KernelsType, RulesType
+from qdts.hashing import find_rows
 from qdts.kernels import Ints, kernel
 from qdts.pointers import element
-from qdts.solving.policy import game_tree
-from qdts.solving.tree import NONE, TooLargeError, find_views
+from qdts.solving.tree.arrays import NONE
+from qdts.solving.tree.enumeration import TooLargeError
+from qdts.solving.tree.recent import game_tree
 
 MOST_VISITS = 2_000_000_000
-"""Counts are numbers of 32 bits."""
+"""Counts have 32 bits."""
 
 
 def verify_visits(visits: int) -> None:
@@ -31,7 +33,10 @@ def verify_visits(visits: int) -> None:
 def verified_roots(
     game: Game, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int], threads: int = 1
 ) -> tuple[Ints, Ints]:
-    """Views and players as arrays, where each view shows what its player may know at his turn and has a seed."""
+    """Views and players as arrays.
+
+    Raises an InputError unless each view has a seed and shows what its player may know, at their turn.
+    """
     if threads < 1:
         raise InputError(f"threads={threads} is not possible for a search, expected at least 1")
     if not len(views) == len(players) == len(seeds):
@@ -44,7 +49,7 @@ def verified_roots(
 
 
 def _are_roots(game: Game, views: Sequence[Ints], players: Ints) -> bool:
-    """Whether all of many views are in order; if one is not, `verify_root` says which and why."""
+    """Whether all views are in order; if one is not, `verify_root` says which and why."""
     try:
         rows = np.array(views)
     except ValueError:
@@ -58,24 +63,27 @@ def _are_roots(game: Game, views: Sequence[Ints], players: Ints) -> bool:
 
 @kernel(boolean(KernelsType, RulesType, int64[:, ::1], int64[::1], int64[::1]))
 def are_views(game: Any, rules: Ints, views: Ints, players: Ints, scratch: Ints) -> bool:
-    """Whether each vector shows what its player may know, and he is to move."""
-    fit = True
+    """Whether each vector shows what its player may know, and that player is to move."""
+    correct = True
     for s in range(len(players)):
         for i in range(len(scratch)):
             scratch[i] = views[s, i]
         game.redact(element(rules, 0), element(scratch, 0), players[s])
-        fit &= game.mover(element(rules, 0), element(views, s * len(scratch))) == players[s]
+        correct &= game.mover(element(rules, 0), element(views, s * len(scratch))) == players[s]
         for i in range(len(scratch)):
-            fit &= scratch[i] == views[s, i]
-    return fit
+            correct &= scratch[i] == views[s, i]
+    return correct
 
 
 def verify_root(game: Game, view: Ints, player: int) -> None:
-    """The same for one view. Whether play can lead to it is not asked: `verify_view` does."""
+    """Raise an InputError unless a vector shows what the player may know, at their turn.
+
+    Whether play can lead to it is left to `verify_view`.
+    """
     game.verify_player(player)
     if not np.array_equal(game.view(view, player), view):
         shown = game.layout.write(view)
-        raise InputError(f"{game.spec}: {shown} is not a view of player {player}: it shows what he can't know")
+        raise InputError(f"{game.spec}: {shown} is not a view of player {player}: it shows what they can't know")
     if game.mover(view) != player:
         raise InputError(f"{game.spec}: player {player} is not to move at {game.layout.write(view)}")
 
@@ -85,21 +93,23 @@ def verify_view(game: Game, view: Ints, player: int) -> None:
     game.verify_player(player)
     game.verify_vector(view)
     where = game.layout.write(view)
-    unreachable = InputError(f"{game.spec}: no play leads player {player} to {where}, expected a view that he can have")
+    unreachable = InputError(
+        f"{game.spec}: no play leads player {player} to {where}, expected a view that they can have"
+    )
     if game.replay is None:
         try:
             known = game_tree(game).infosets
         except TooLargeError as error:
             raise InputError(
-                f"{game.spec}: whether play leads to {where} can't be told, since the game is too large to enumerate; "
+                f"{game.spec}: whether play leads to {where} is unknown, since the game is too large to enumerate; "
                 "give the moves from the start instead"
             ) from error
-        found = int(find_views(known.views, view[None])[0])
+        found = int(find_rows(known.views, view[None])[0])
         if found == NONE:
             raise unreachable
         mover = int(known.owner[found])
     else:
-        world = completed(game, view)
+        world = first_completion(game, view)
         if world is None or not _replays(game, world) or not np.array_equal(game.view(world, player), view):
             raise unreachable
         mover = game.mover(world)
@@ -108,7 +118,7 @@ def verify_view(game: Game, view: Ints, player: int) -> None:
         raise InputError(f"{game.spec}: {whose} at {where}, expected a view at player {player}'s turn")
 
 
-def completed(game: Game, view: Ints) -> Ints | None:
+def first_completion(game: Game, view: Ints) -> Ints | None:
     """The view with every hole filled by the first of its values, or None where a hole has none."""
     world = view.copy()
     while (hole := game.hole(world)) != NO_HOLE:
@@ -120,7 +130,7 @@ def completed(game: Game, view: Ints) -> Ints | None:
 
 
 def _replays(game: Game, world: Ints) -> bool:
-    """Whether the moves that a world tells of are possible and lead to it."""
+    """Whether the moves that `replay` gives for a world are possible and lead to it."""
     assert game.replay is not None
     try:
         moves = game.replay(world)

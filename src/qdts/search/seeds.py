@@ -1,4 +1,4 @@
-"""Seeds of searches that follow from what is searched: the same view and seed always give the same search."""
+"""Seeds of searches, derived from the view that is searched: the same view and seed give the same search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def view_seed(view: Ints, seed: int) -> int:
 
 
 def nested_seed(view: Ints, player: int, seed: int) -> int:
-    """The seed of a search from a player's view that another search, with its own seed, starts: 64 bits of a hash."""
+    """The seed of a search from a player's view within a search with a seed of its own: 64 bits of a hash."""
     return _hash(np.array([seed & 0x7FFFFFFFFFFFFFFF, player], np.int64).tobytes(), view)
 
 

@@ -1,11 +1,20 @@
-"""The enumerated game, exact values, best response, NashConv, the CFR family, min-max, alpha-beta, the LP."""
+"""Exact solving and measuring: solvers for whole games, policies as tables and files, best responses and NashConv.
 
-from qdts.solving.best_response import best_response
-from qdts.solving.measure import Measurement, measure_policy
-from qdts.solving.policy import Policy, load_policy, save_policy, uniform_policy
-from qdts.solving.rows import uniform_rows
-from qdts.solving.solver import Solution, nash_conv, solve
-from qdts.solving.values import expected_values
+A caller needs the names exported here; the folders are for the rest of the package. Imports from `games` and the
+foundation alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from qdts.solving.measure import Measurement, best_response, expected_values, measure_policy, nash_conv
+from qdts.solving.policy.files import load_policy, save_policy
+from qdts.solving.policy.function import uniform_probabilities
+from qdts.solving.policy.table import Policy
+from qdts.solving.solver import Solution, solve
+from qdts.solving.uniform import uniform_policy
 
 __all__ = [
     "Measurement",
@@ -19,5 +28,13 @@ __all__ = [
     "save_policy",
     "solve",
     "uniform_policy",
-    "uniform_rows",
+    "uniform_probabilities",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "uniform_rows":
+        raise AttributeError(f"module 'qdts.solving' has no attribute '{name}'")
+    message = "uniform_rows is now called uniform_probabilities; the next version will drop the old name"
+    warnings.warn(message, FutureWarning, stacklevel=2)
+    return uniform_probabilities

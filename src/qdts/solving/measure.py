@@ -1,13 +1,14 @@
-"""How good a policy is: every player's value, what he could gain, and by which way that was found out.
+"""How good a policy is: every player's value, what each would gain by a best response, and NashConv.
 
-positions    games that hide nothing, on the graph of their positions (`positions.py`)
-enumerate    on the enumerated game (`best_response.py`, `sequence_form.py`): fast once its histories are listed
-sweep        view by view in bounded memory (`view_sweep.py`), for games whose histories are too many to list
+There are three methods, and each function here chooses the one for its game:
+
+positions    perfect-information games, on the graph of their positions (`perfect/value_iteration.py`)
+enumerate    on the enumerated game (`exact/best_response.py`, `sequence/form.py`): fast once it is enumerated
+sweep        view by view in bounded memory (`sweep/view_sweep.py`), for games with too many histories to enumerate
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,65 +16,80 @@ import numpy as np
 from qdts.errors import InputError, unknown
 from qdts.games.game import Game
 from qdts.kernels import Reals
-from qdts.solving.policy import Policy, aligned, game_tree, handy_tree, is_sweepable, verify_game
-from qdts.solving.rows import Rows, ask
-from qdts.solving.tree import GameTree
+from qdts.solving.exact.best_response import gains, respond
+from qdts.solving.exact.values import history_values
+from qdts.solving.policy.function import PolicyFunction, evaluate_function
+from qdts.solving.policy.table import Policy, aligned, policy_on, verify_game
+from qdts.solving.sweep.progress import DEFAULT_MEMORY, SweepReport
+from qdts.solving.tree.arrays import GameTree
+from qdts.solving.tree.recent import game_tree, handy_tree, is_sweepable
 
 METHODS = ("enumerate", "sweep")
-DEFAULT_MEMORY = 2 << 30
-"""Bytes that a sweep may hold, besides a policy's own table."""
-
-
-@dataclass(frozen=True)
-class SweepProgress:
-    """How far a sweep is."""
-
-    player: int
-    share: float
-    """Of this player's sweep, each action at a view counted alike: a rough measure."""
-    histories: int
-    views: int
-
-
-SweepReport = Callable[[SweepProgress], None]
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What is known of a policy."""
+    """The value of a policy to every player, and its distance to equilibrium.
+
+    >>> from qdts import load_game, measure_policy, uniform_policy
+    >>> game = load_game("kuhn_poker")
+    >>> measured = measure_policy(game, uniform_policy(game))
+    >>> measured.method, measured.histories, measured.views
+    ('enumerate', 58, 12)
+    >>> [round(gain, 4) for gain in measured.gains], round(measured.nash_conv, 4)
+    ([0.375, 0.5417], 0.9167)
+    """
 
     values: tuple[float, ...]
     """Every player's expected return."""
     gains: tuple[float, ...]
-    """What each could gain by a best response."""
+    """What each player would gain by a best response."""
     method: str
+    """`positions`, `enumerate` or `sweep`."""
     histories: int | None = None
-    """How many were met, where they were counted; a sweep leaves out those that nobody but the responder goes to."""
+    """How many were met, where they were counted; a sweep omits those that only the responding player goes to."""
     views: int | None = None
-    """How many views of all players were met at their turn."""
+    """How many views of all players were met, each at its owner's turn."""
     largest: int | None = None
-    """The most worlds at one view, where a sweep counted them."""
+    """The most worlds with one view, where a sweep counted them."""
     memory: int | None = None
     """The most bytes that a sweep held."""
 
     @property
     def nash_conv(self) -> float:
-        """What all players together could gain by best responses."""
+        """What all players together would gain by best responses."""
         return float(sum(self.gains))
 
 
 def measure_policy(
     game: Game,
-    policy: Policy | Rows,
+    policy: Policy | PolicyFunction,
     *,
     method: str | None = None,
     memory: int = DEFAULT_MEMORY,
     report: SweepReport | None = None,
 ) -> Measurement:
-    """Measure a policy: a table, or any callable from views to rows of probabilities (see `rows.Rows`).
+    """Measure a policy exactly: every player's value, and what each would gain by a best response.
 
-    Without a method, a game that hides nothing is measured on positions, one whose histories are listed already or are
-    few on those, and any other by a sweep that holds at most `memory` bytes.
+    Args:
+        game: The game.
+        policy: A table, or a function of views (`policy.function.PolicyFunction`), such as a network.
+        method: `enumerate` or `sweep`; None enumerates games with few histories or whose tree is in memory, and sweeps
+            the others. Perfect-information games are always measured on their positions.
+        memory: The most bytes that a sweep may hold, besides a policy's own table.
+        report: Called with a sweep's progress.
+
+    Returns:
+        The values and gains, the method, and the size of what was visited.
+
+    Raises:
+        InputError: The policy is for another game or lacks a view, the method is unknown or not possible for the game,
+            or the memory is too small.
+
+    >>> from qdts import load_game, uniform_policy
+    >>> game = load_game("kuhn_poker")
+    >>> [round(gain, 4) for gain in measure_policy(game, uniform_policy(game)).gains]
+    [0.375, 0.5417]
     """
     if isinstance(policy, Policy):
         verify_game(policy, game)
@@ -82,9 +98,6 @@ def measure_policy(
     tree = chosen_tree(game, method)
     if tree is None:
         return _swept(game, policy, memory, report)
-    from qdts.solving.best_response import gains
-    from qdts.solving.values import history_values
-
     probability = on_tree(tree, policy)
     values = history_values(tree, probability)[0]
     return Measurement(
@@ -96,8 +109,118 @@ def measure_policy(
     )
 
 
+def nash_conv(
+    game: Game,
+    policy: Policy | PolicyFunction,
+    *,
+    method: str | None = None,
+    memory: int = DEFAULT_MEMORY,
+    report: SweepReport | None = None,
+) -> float:
+    """NashConv: Σ over players of the gain by a best response; zero exactly at a Nash equilibrium.
+
+    For two players exploitability is half of this.
+
+    Args:
+        game: The game.
+        policy: A table, or a function of views (`policy.function.PolicyFunction`), such as a network.
+        method: As for `measure_policy`.
+        memory: As for `measure_policy`.
+        report: As for `measure_policy`.
+
+    Returns:
+        What all players together would gain by best responses.
+
+    Raises:
+        InputError: As for `measure_policy`.
+
+    >>> from qdts import load_game, uniform_policy
+    >>> game = load_game("kuhn_poker")
+    >>> round(nash_conv(game, uniform_policy(game)), 4)
+    0.9167
+    """
+    tree = chosen_tree(game, method) if game.hidden else None
+    if tree is None:
+        return measure_policy(game, policy, method=method, memory=memory, report=report).nash_conv
+    return tree_nash_conv(tree, on_tree(tree, policy))
+
+
+def expected_values(policy: Policy) -> Reals:
+    """Every player's expected return from the start of the game.
+
+    Args:
+        policy: The policy that all players follow.
+
+    Returns:
+        float64[P], one value for each player.
+
+    Raises:
+        InputError: The policy lacks a view of its game.
+
+    >>> from qdts import load_game, uniform_policy
+    >>> expected_values(uniform_policy(load_game("kuhn_poker")))
+    array([ 0.125, -0.125])
+    """
+    if not policy.game.hidden:
+        from qdts.solving.perfect.value_iteration import position_values
+
+        return position_values(policy)
+    tree = handy_tree(policy.game)
+    if tree is None:
+        return np.array(measure_policy(policy.game, policy, method="sweep").values)
+    return history_values(tree, aligned(tree, policy))[0].copy()
+
+
+def best_response(policy: Policy, player: int) -> tuple[float, Policy]:
+    """A best response of one player to the others' policy.
+
+    Args:
+        policy: What all players play.
+        player: The player who responds, counted from 0.
+
+    Returns:
+        The value of the best response to that player, and the policy with that player's part replaced by it.
+
+    Raises:
+        InputError: There is no such player, or the policy lacks a view of its game.
+
+    >>> from qdts import load_game, uniform_policy
+    >>> value, response = best_response(uniform_policy(load_game("kuhn_poker")), 0)
+    >>> value
+    0.5
+    >>> expected_values(response)
+    array([ 0.5, -0.5])
+    """
+    policy.game.verify_player(player)
+    if not policy.game.hidden:
+        from qdts.solving.perfect.value_iteration import position_response
+
+        return position_response(policy, player)
+    tree = game_tree(policy.game)
+    response = respond(tree, aligned(tree, policy), player)
+    return response.value, policy_on(tree, response.probability)
+
+
+def tree_nash_conv(tree: GameTree, probability: Reals) -> float:
+    """NashConv of probabilities float64[A] in the order of a tree, by the fastest exact method."""
+    if is_sequential(tree.game):
+        from qdts.solving.sequence.form import sequence_form
+
+        return sequence_form(tree).nash_conv(probability)
+    if not tree.game.hidden:
+        from qdts.solving.perfect.value_iteration import position_gains
+
+        return float(position_gains(policy_on(tree, probability)).sum())
+    return float(gains(tree, probability).sum())
+
+
+def is_sequential(game: Game) -> bool:
+    """Whether a game has a sequence form: two players, imperfect information and perfect recall."""
+    return game.players == 2 and is_sweepable(game)
+
+
 def chosen_tree(game: Game, method: str | None) -> GameTree | None:
-    """The enumerated game if that is the way to measure, or None for a sweep."""
+    """The enumerated game if the method needs it, or None for a sweep."""
     if method is not None and method not in METHODS:
         raise unknown("method", method, METHODS)
     if method == "sweep":
@@ -105,38 +228,40 @@ def chosen_tree(game: Game, method: str | None) -> GameTree | None:
     return game_tree(game) if method == "enumerate" else handy_tree(game)
 
 
-def on_tree(tree: GameTree, policy: Policy | Rows) -> Reals:
-    """A policy's probabilities in the order of a tree's information sets."""
+def on_tree(tree: GameTree, policy: Policy | PolicyFunction) -> Reals:
+    """A policy's probabilities in the order of a tree's information sets. float64[A]"""
     if isinstance(policy, Policy):
         return aligned(tree, policy)
-    return ask(tree.game, policy, tree.infosets.views, np.diff(tree.infosets.offset))
+    return evaluate_function(tree.game, policy, tree.infosets.views, np.diff(tree.infosets.offset))
 
 
-def _on_positions(game: Game, policy: Policy | Rows, method: str | None) -> Measurement:
-    from qdts.solving.positions import position_measure, position_policy
+def _on_positions(game: Game, policy: Policy | PolicyFunction, method: str | None) -> Measurement:
+    from qdts.solving.perfect.value_iteration import position_measure, position_policy
 
     if method is not None:
-        raise InputError(f"{game.spec} hides nothing and is measured on its positions, expected no method '{method}'")
+        raise InputError(
+            f"{game.spec} has perfect information and is measured on its positions, expected no method '{method}'"
+        )
     table = policy if isinstance(policy, Policy) else position_policy(game, policy)
-    values, gains = position_measure(table)
-    return Measurement(tuple(values.tolist()), tuple(gains.tolist()), "positions", views=len(table))
+    values, gained = position_measure(table)
+    return Measurement(tuple(values.tolist()), tuple(gained.tolist()), "positions", views=len(table))
 
 
-def _swept(game: Game, policy: Policy | Rows, memory: int, report: SweepReport | None) -> Measurement:
+def _swept(game: Game, policy: Policy | PolicyFunction, memory: int, report: SweepReport | None) -> Measurement:
     if not is_sweepable(game):
         raise InputError(
-            f"{game.spec} can't be swept: expected a game that hides something and whose views forget nothing; "
+            f"{game.spec} can't be swept: expected a game with hidden information and perfect recall; "
             "method 'enumerate' measures any other"
         )
-    from qdts.solving.view_sweep import sweep
+    from qdts.solving.sweep.view_sweep import sweep
 
-    found = [sweep(game, policy, player, memory=memory, report=report) for player in range(game.players)]
+    responses = [sweep(game, policy, player, memory=memory, report=report) for player in range(game.players)]
     return Measurement(
-        tuple(each.value for each in found),
-        tuple(each.best - each.value for each in found),
+        tuple(each.value for each in responses),
+        tuple(each.best - each.value for each in responses),
         "sweep",
-        max(each.histories for each in found),
-        sum(each.views for each in found),
-        max(each.largest for each in found),
-        max(each.bytes for each in found),
+        max(each.histories for each in responses),
+        sum(each.views for each in responses),
+        max(each.largest for each in responses),
+        max(each.bytes for each in responses),
     )

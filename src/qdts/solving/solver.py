@@ -1,4 +1,4 @@
-"""Solve a game by name of algorithm: progress while it runs, a clean stop, and the exact distance to equilibrium."""
+"""Solving a game by an algorithm given by name: progress reports, a clean stop, and the exact NashConv."""
 
 from __future__ import annotations
 
@@ -13,26 +13,25 @@ from qdts.errors import InputError, unknown
 from qdts.games.game import Game
 from qdts.interrupt import apart, interruptible
 from qdts.kernels import Reals
-from qdts.solving.best_response import best_response_gains
-from qdts.solving.measure import DEFAULT_MEMORY, SweepReport, chosen_tree, measure_policy, on_tree
-from qdts.solving.policy import Policy, game_tree, policy_on
-from qdts.solving.regret import SCHEDULES
-from qdts.solving.rows import Rows
-from qdts.solving.tree import GameTree
-from qdts.solving.values import history_values
+from qdts.solving.exact.values import history_values
+from qdts.solving.measure import is_sequential, nash_conv, tree_nash_conv
+from qdts.solving.policy.table import Policy, policy_on
+from qdts.solving.regret.schedules import SCHEDULES
+from qdts.solving.tree.arrays import GameTree
+from qdts.solving.tree.recent import game_tree
 
 if TYPE_CHECKING:
-    from qdts.solving.minmax import Outcome
+    from qdts.solving.perfect.minmax import Outcome
 
 DEFAULT_ALGORITHM = "dcfr"
 BLOCK_SECONDS = 0.1
-"""A kernel runs about this long before Python may stop it."""
+"""A kernel runs about this long before Python checks for an interrupt."""
 MEASURES_PER_DOUBLING = 4
 """How often NashConv is measured: this many times while the number of iterations doubles."""
 
 
 class Point(NamedTuple):
-    """One measurement on the way."""
+    """One measurement during a run."""
 
     iterations: int
     seconds: float
@@ -43,12 +42,12 @@ Report = Callable[[Point], None]
 
 
 class Solver(Protocol):
-    """What every iterative solver offers."""
+    """The interface of every iterative solver."""
 
     iterations: int
 
     def run(self, iterations: int) -> None:
-        """Go on for a number of iterations."""
+        """Run a number of iterations."""
 
     def average(self) -> Reals:
         """The average strategy. float64[A]"""
@@ -59,7 +58,13 @@ class Solver(Protocol):
 
 @dataclass(frozen=True)
 class Solution:
-    """What solving gave."""
+    """The result of `solve`.
+
+    >>> from qdts import load_game, solve
+    >>> solution = solve(load_game("kuhn_poker"), "cfr+", iterations=100)
+    >>> solution.iterations, len(solution.policy)
+    (100, 12)
+    """
 
     game: Game
     algorithm: str
@@ -69,15 +74,17 @@ class Solution:
     values: tuple[float, ...]
     """Every player's expected return under the policy."""
     nash_conv: float
-    """Of the policy: what all players together could gain by best responses. Exploitability is half of it for two."""
+    """What all players together would gain by best responses to the policy; for two, twice the exploitability."""
     policy: Policy
     """The average strategy."""
     last: Policy
     """The newest iterate."""
     curve: tuple[Point, ...] = field(repr=False, default=())
+    """NashConv as the iterations went on."""
     interrupted: bool = False
+    """Whether Ctrl-C ended the run before its last iteration."""
     outcome: Outcome | None = None
-    """What min-max or alpha-beta found: value, best line, leaves looked at. Their policy is that of `positions`."""
+    """Of min-max or alpha-beta: value, best line, leaves evaluated. The policy is that of value iteration."""
 
     @property
     def value(self) -> float:
@@ -86,63 +93,31 @@ class Solution:
 
     @property
     def iterations_per_second(self) -> float:
-        """Speed by the same clock as `seconds`."""
+        """Iterations divided by `seconds`."""
         return self.iterations / self.seconds if self.seconds > 0 else 0.0
-
-
-def is_sequential(game: Game) -> bool:
-    """Whether a game has a sequence form: two players whose views have perfect recall."""
-    return game.players == 2 and game.hidden and game.memory == "perfect"
-
-
-def nash_conv(
-    game: Game,
-    policy: Policy | Rows,
-    *,
-    method: str | None = None,
-    memory: int = DEFAULT_MEMORY,
-    report: SweepReport | None = None,
-) -> float:
-    """Σ over players of what each could gain by a best response; zero exactly at a Nash equilibrium.
-
-    For two players exploitability is half of this. The arguments are those of `measure_policy`.
-    """
-    tree = chosen_tree(game, method) if game.hidden else None
-    if tree is None:
-        return measure_policy(game, policy, method=method, memory=memory, report=report).nash_conv
-    return measure(tree, on_tree(tree, policy))
-
-
-def measure(tree: GameTree, probability: Reals) -> float:
-    """NashConv of probabilities in the order of a tree, by the fastest exact way."""
-    if is_sequential(tree.game):
-        from qdts.solving.sequence_form import sequence_form
-
-        return sequence_form(tree).nash_conv(probability)
-    return float(best_response_gains(policy_on(tree, probability)).sum())
 
 
 def make_solver(tree: GameTree, algorithm: str, seed: int = 0) -> Solver:
     """An iterative solver by name; only its own kernels are loaded."""
     if algorithm == "mccfr":
-        from qdts.solving.mccfr import SamplingSolver
+        from qdts.solving.regret.mccfr import SamplingSolver
 
         return SamplingSolver(tree, seed)
     if algorithm not in SCHEDULES:
         raise unknown("algorithm", algorithm, ALGORITHMS)
     if is_sequential(tree.game):
-        from qdts.solving.cfr import SequenceSolver
-        from qdts.solving.sequence_form import sequence_form
+        from qdts.solving.regret.sequence_cfr import SequenceSolver
+        from qdts.solving.sequence.form import sequence_form
 
         return SequenceSolver(sequence_form(tree), SCHEDULES[algorithm])
-    from qdts.solving.sweeps import SweepSolver
+    from qdts.solving.regret.history_cfr import HistorySolver
 
-    return SweepSolver(tree, SCHEDULES[algorithm])
+    return HistorySolver(tree, SCHEDULES[algorithm])
 
 
 ITERATIVE = (*SCHEDULES, "mccfr")
 SEARCHES = ("min-max", "alpha-beta", "value-iteration")
-"""For games that hide nothing."""
+"""For perfect-information games."""
 ALGORITHMS = (*ITERATIVE, "lp", *SEARCHES)
 
 
@@ -157,11 +132,30 @@ def solve(
 ) -> Solution:
     """Solve a game.
 
-    Iterative algorithms (cfr, cfr+, lcfr, dcfr, pcfr+, mccfr) stop after `iterations`, or as soon as the average
-    strategy's NashConv is measured at or below `tolerance`, or on Ctrl-C with what they have. `lp` solves
-    two-player zero-sum games exactly. `min-max` and `alpha-beta` solve those that hide nothing and have no chance,
-    `value-iteration` all that hide nothing. On Ctrl-C these four, and enumerating, raise KeyboardInterrupt at once:
-    they have nothing worth keeping before their end.
+    The iterative algorithms are cfr, cfr+, lcfr, dcfr, pcfr+ and mccfr; on Ctrl-C they return the solution so far. `lp`
+    solves two-player zero-sum games exactly. `min-max` and `alpha-beta` solve two-player zero-sum games of perfect
+    information without chance, `value-iteration` all perfect-information games. These four, and enumerating, have no
+    partial result: on Ctrl-C they raise KeyboardInterrupt at once.
+
+    Args:
+        game: The game, as `load_game` gives it.
+        algorithm: One of the names above.
+        iterations: How many iterations an iterative algorithm runs at most.
+        tolerance: Stop as soon as the NashConv of the average strategy is measured at or below this.
+        seed: Of the random numbers of mccfr.
+        report: Called with each measurement of NashConv.
+
+    Returns:
+        The average strategy, its values and its exact NashConv.
+
+    Raises:
+        InputError: The algorithm is unknown or can't solve this game, an argument is out of range, or the game is too
+            large to enumerate.
+
+    >>> from qdts import load_game
+    >>> solution = solve(load_game("kuhn_poker"), iterations=1000)
+    >>> round(solution.value, 3), solution.nash_conv < 0.001
+    (-0.056, True)
     """
     if algorithm not in ALGORITHMS:
         raise unknown("algorithm", algorithm, ALGORITHMS)
@@ -194,13 +188,13 @@ def _iterate(
                 start = time.perf_counter()
                 solver.run(block)
                 seconds += time.perf_counter() - start
-            curve.append(Point(solver.iterations, seconds, measure(tree, solver.average())))
+            curve.append(Point(solver.iterations, seconds, tree_nash_conv(tree, solver.average())))
             if report is not None:
                 report(curve[-1])
             if tolerance is not None and curve[-1].nash_conv <= tolerance:
                 break
     average = solver.average()
-    distance = curve[-1].nash_conv if curve else measure(tree, average)
+    distance = curve[-1].nash_conv if curve else tree_nash_conv(tree, average)
     info = {"algorithm": algorithm, "iterations": solver.iterations, "nash_conv": distance}
     return Solution(
         game=tree.game,
@@ -222,8 +216,8 @@ def _next_measure(done: int) -> int:
 
 
 def _solve_program(tree: GameTree) -> Solution:
-    from qdts.solving import lp
-    from qdts.solving.sequence_form import sequence_form
+    from qdts.solving.sequence import lp
+    from qdts.solving.sequence.form import sequence_form
 
     form = sequence_form(tree)
     start = time.perf_counter()
@@ -234,18 +228,20 @@ def _solve_program(tree: GameTree) -> Solution:
 
 
 def _search(game: Game, algorithm: str) -> Solution:
-    from qdts.solving import minmax, positions
+    from qdts.solving.perfect import minmax
+    from qdts.solving.perfect.positions import position_graph
+    from qdts.solving.perfect.value_iteration import optimal_play
 
     if algorithm == "value-iteration":
-        positions.position_graph(game)
+        position_graph(game)
         start = time.perf_counter()
-        optimum = positions.optimal_play(game)
+        optimum = optimal_play(game)
         return _exact(algorithm, optimum.policy, optimum.values[0], time.perf_counter() - start)
     start = time.perf_counter()
     outcome = (minmax.min_max if algorithm == "min-max" else minmax.alpha_beta)(game)
     seconds = time.perf_counter() - start
     values = np.array([outcome.value, 0.0 - outcome.value])
-    return replace(_exact(algorithm, positions.optimal_play(game).policy, values, seconds), outcome=outcome)
+    return replace(_exact(algorithm, optimal_play(game).policy, values, seconds), outcome=outcome)
 
 
 def _exact(algorithm: str, policy: Policy, values: Reals, seconds: float) -> Solution:

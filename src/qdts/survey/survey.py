@@ -21,8 +21,11 @@ from qdts.games.registry import load_game
 from qdts.search.evaluation.builtin import Table
 from qdts.search.everywhere import search_everywhere
 from qdts.search.options.parsing import read_search
-from qdts.solving.policy import Policy, game_tree, policy_on, uniform_policy
-from qdts.solving.solver import make_solver, measure, solve
+from qdts.solving.measure import tree_nash_conv
+from qdts.solving.policy.table import Policy, policy_on
+from qdts.solving.solver import make_solver, solve
+from qdts.solving.tree.recent import game_tree
+from qdts.solving.uniform import uniform_policy
 from qdts.survey.rows import Key, Row, appending, read_rows
 from qdts.survey.truth import truth_of
 
@@ -187,14 +190,14 @@ def measure_cell(cell: Cell, *, threads: int = 1, report: Callable[[float], None
         stages = search_everywhere(game, options, cell.visits, evaluator=table, seed=seed, threads=threads, report=tell)
         found.update({(stage.visits, seed): stage for stage in stages})
     truth = None if policy is None else truth_of(policy)
-    before = None if policy is None else measure(tree, policy.probability)
+    before = None if policy is None else tree_nash_conv(tree, policy.probability)
     rows = []
     for key in cell.keys:
         those = [found[key.visits, seed] for seed in key.seeds]
         rows.append(
             Row(
                 key=key,
-                nash_conv=measure(tree, np.mean([f.move for f in those], axis=0)),
+                nash_conv=tree_nash_conv(tree, np.mean([f.move for f in those], axis=0)),
                 before=before,
                 milliseconds=1e3 * sum(f.seconds for f in those) / (len(those) * tree.num_infosets),
                 q=None if truth is None else truth.error(those),
@@ -219,9 +222,9 @@ def policy_of(game: Game, name: str) -> Policy | None:
     if name == "equilibrium":
         return solve(game, "dcfr", MOST_ITERATIONS, tolerance=SOLVED).policy
     tree = game_tree(game)
-    solver, goal = make_solver(tree, "cfr"), MIDDLING * measure(tree, weak.probability)
+    solver, goal = make_solver(tree, "cfr"), MIDDLING * tree_nash_conv(tree, weak.probability)
     solver.run(1)
-    while measure(tree, solver.average()) > goal:
+    while tree_nash_conv(tree, solver.average()) > goal:
         solver.run(1)
     return policy_on(tree, solver.average(), algorithm="cfr", iterations=solver.iterations)
 

@@ -12,9 +12,10 @@ from qdts.kernels import Reals
 from qdts.rng import seeded
 from qdts.search.evaluation.builtin import Table
 from qdts.search.evaluation.evaluator import ACT, NOTHING, Query
-from qdts.search.everywhere import Found
-from qdts.solving.policy import Policy, game_tree
-from qdts.solving.values import view_reach
+from qdts.search.everywhere import SearchedStrategy
+from qdts.solving.exact.values import view_reach
+from qdts.solving.policy.table import Policy
+from qdts.solving.tree.recent import game_tree
 from qdts.survey.rows import QError
 
 
@@ -28,7 +29,7 @@ class Truth(NamedTuple):
     scale: float
     """S"""
 
-    def error(self, found: Sequence[Found]) -> QError:
+    def error(self, found: Sequence[SearchedStrategy]) -> QError:
         """The errors of searches with different seeds, over the actions that were visited.
 
         An action counts as much as the others and chance make its view likely.

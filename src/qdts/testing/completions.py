@@ -1,11 +1,11 @@
-"""Filling the holes of many views side by side: in every way, as a true world says, or at random.
+"""Filling the holes of many views side by side: in every way, according to a true world, or at random.
 
 The axes of arrays:
 
     axis  counts
     N     views at the start
     M     vectors that are being filled; each comes from one view
-    W     slots
+    W     components
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import NO_HOLE, UNKNOWN
 from qdts.kernels import Ints, Reals
-from qdts.testing.faults import Law, require
-from qdts.testing.positions import TOLERANCE, drawn
+from qdts.testing.faults import Law, Named, require
+from qdts.testing.positions import TOLERANCE, sample_choices
 
 
 class Filling(NamedTuple):
@@ -46,12 +46,12 @@ Offer = tuple[Filling, batch.Choices]
 
 
 def complete(game: Game, views: Ints, most: int) -> Completions:
-    """Every completion of the views, or `most` of them: as nothing is a dead end, so many do exist."""
+    """Every completion of the views, or `most` of them: nothing is a dead end, so that many do exist."""
     return _fill(game, views, lambda offer: np.arange(min(len(offer[0].origin), most)))
 
 
 def follow(game: Game, views: Ints, worlds: Ints) -> Completions:
-    """Fill each view as the world beside it says; the values that do must be on offer."""
+    """Fill each view with the values of the world beside it, which must be on offer."""
 
     def true_values(offer: Offer) -> Ints:
         filling, choices = offer
@@ -70,13 +70,13 @@ def follow(game: Game, views: Ints, worlds: Ints) -> Completions:
     return _fill(game, views, true_values)
 
 
-def draw(game: Game, views: Ints, rng: np.random.Generator) -> Completions:
-    """A random completion of each view, by the weights that the rules give."""
-    return _fill(game, views, lambda offer: drawn(offer[1], rng))
+def sample(game: Game, views: Ints, rng: np.random.Generator) -> Completions:
+    """A random completion of each view, sampled with the weights that the rules give."""
+    return _fill(game, views, lambda offer: sample_choices(offer[1], rng))
 
 
 def _fill(game: Game, views: Ints, pick: Callable[[Offer], Ints]) -> Completions:
-    """Fill hole after hole; of each round's fillings those that `pick` names go on."""
+    """Fill hole after hole; after each round only the fillings that `pick` names are kept."""
     filling = Filling(views, np.arange(len(views)), np.ones(len(views)))
     done: list[Filling] = []
     between = [views[:0]]
@@ -85,7 +85,7 @@ def _fill(game: Game, views: Ints, pick: Callable[[Offer], Ints]) -> Completions
         hole = batch.holes(game, filling.vectors)
         _check_holes(game, before, hole)
         unchanged = (filling.vectors == before).all(axis=1)
-        require(Law.COMPLETIONS, game, unchanged, before, "asking for the next hole changes the view")
+        require(Law.COMPLETIONS, game, unchanged, before, "reading the next hole changes the view")
         full = hole == NO_HOLE
         done.append(_subset(filling, full))
         if full.all():
@@ -93,7 +93,7 @@ def _fill(game: Game, views: Ints, pick: Callable[[Offer], Ints]) -> Completions
         filling, hole = _subset(filling, ~full), hole[~full]
         if fills:
             between.append(filling.vectors)
-        what = f"holes go on after {fills} fills"
+        what = f"there are holes after {fills} fills"
         require(Law.COMPLETIONS, game, np.full(len(hole), fills < game.world_size), filling.vectors, what)
         offer = _offer(game, filling, hole)
         filling = _subset(offer[0], pick(offer))
@@ -111,7 +111,14 @@ def _offer(game: Game, filling: Filling, hole: Ints) -> Offer:
     choices = batch.values(game, filling.vectors, hole)
     _check_values(game, before, hole, choices)
     unchanged = (filling.vectors == before).all(axis=1)
-    require(Law.COMPLETIONS, game, unchanged, before, "asking what hole {0} may hold changes the view", hole)
+    require(
+        Law.COMPLETIONS,
+        game,
+        unchanged,
+        before,
+        "reading what {0} may hold changes the view",
+        Named(hole, game.layout.code),
+    )
     source = choices.source
     vectors = batch.filled(game, filling.vectors[source], hole[source], choices.number)
     return Filling(vectors, filling.origin[source], filling.weight[source] * choices.chance), choices
@@ -119,21 +126,22 @@ def _offer(game: Game, filling: Filling, hole: Ints) -> Offer:
 
 def _check_holes(game: Game, vectors: Ints, hole: Ints) -> None:
     inside = (hole == NO_HOLE) | ((hole >= 0) & (hole < game.world_size))
-    require(Law.COMPLETIONS, game, inside, vectors, "hole {0} is not a slot", hole)
-    slot = vectors[np.arange(len(hole)), np.maximum(hole, 0)]
-    empty = (hole == NO_HOLE) | (slot == UNKNOWN)
-    require(Law.COMPLETIONS, game, empty, vectors, "hole {0} is a slot that is known to be {1}", hole, slot)
+    require(Law.COMPLETIONS, game, inside, vectors, "hole {0} is not a component", hole)
+    names = Named(hole, game.layout.code)
+    value = vectors[np.arange(len(hole)), np.maximum(hole, 0)]
+    empty = (hole == NO_HOLE) | (value == UNKNOWN)
+    require(Law.COMPLETIONS, game, empty, vectors, "hole gives {0}, which is known to be {1}", names, value)
     full = (hole != NO_HOLE) | (vectors != UNKNOWN).all(axis=1)
-    what = "hole gives NO_HOLE, but slot {0} is unknown: either hole names it, or fill sets it with an earlier one"
-    require(Law.COMPLETIONS, game, full, vectors, what, np.argmax(vectors == UNKNOWN, axis=1))
+    what = "hole gives NO_HOLE, but {0} is unknown: either hole names it, or fill sets it with an earlier one"
+    left = np.argmax(vectors == UNKNOWN, axis=1)
+    require(Law.COMPLETIONS, game, full, vectors, what, Named(left, game.layout.code))
 
 
 def _check_values(game: Game, vectors: Ints, hole: Ints, choices: batch.Choices) -> None:
-    require(Law.COMPLETIONS, game, choices.counts > 0, vectors, "dead end: hole {0} offers no value", hole)
-    few = choices.counts <= game.num_values
-    require(
-        Law.COMPLETIONS, game, few, vectors, "hole {0} offers {1} values, more than num_values", hole, choices.counts
-    )
+    names = Named(hole, game.layout.code)
+    require(Law.COMPLETIONS, game, choices.counts > 0, vectors, "dead end: values offers nothing for {0}", names)
+    what = "values offers {1} values for {0}, more than num_values"
+    require(Law.COMPLETIONS, game, choices.counts <= game.num_values, vectors, what, names, choices.counts)
     source, number = choices.source, choices.number
     inside = (number >= 0) & (number < game.num_values)
     require(Law.COMPLETIONS, game, inside, vectors[source], "value {0} is not below num_values", number)
@@ -144,4 +152,4 @@ def _check_values(game: Game, vectors: Ints, hole: Ints, choices: batch.Choices)
     require(Law.COMPLETIONS, game, positive, vectors[source], "a value has weight {0}, expected more", choices.chance)
     total = np.bincount(source, choices.chance, minlength=len(vectors))
     one = np.abs(total - 1) < TOLERANCE
-    require(Law.COMPLETIONS, game, one, vectors, "the weights of hole {0} sum to {1}, expected 1", hole, total)
+    require(Law.COMPLETIONS, game, one, vectors, "the weights of {0} sum to {1}, expected 1", names, total)

@@ -2,9 +2,8 @@
 
     python -m qdts.testing.golden [SPEC…] [--write DIR]
 
-writes the texts of these games (of all registered ones if none is named), into one file each if a folder is given.
-The counts pin the rules, the returns of the uniform random policy pin chance and utilities, the playthrough is there to
-be read.
+writes the texts of these games (all registered ones if none is named), into one file each if a folder is given. The
+counts pin the rules, the returns of the uniform random policy pin chance and utilities, the playthrough is for reading.
 """
 
 from __future__ import annotations
@@ -21,17 +20,18 @@ from pathlib import Path
 import numpy as np
 
 from qdts.games import batch
-from qdts.games.game import Game
+from qdts.games.game import Choice, Game
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.games.registry import family_names, find_family, load_game
-from qdts.kernels import Ints, Reals
-from qdts.solving.policy import uniform
-from qdts.solving.tree import NONE, GameTree, enumerate_game
-from qdts.solving.values import history_values
+from qdts.kernels import Reals
+from qdts.solving.exact.values import history_values
+from qdts.solving.policy.table import uniform
+from qdts.solving.tree.arrays import NONE, GameTree
+from qdts.solving.tree.enumeration import enumerate_game
 from qdts.testing.faults import ConformanceError, Law
 
 FULL_LIMIT = 10_000_000
-"""Games with at most so many histories are counted whole, others to a depth with at most PART_LIMIT."""
+"""Games with at most so many histories are counted in full, others to a depth with at most PART_LIMIT."""
 PART_LIMIT = 100_000
 SEED = 0
 """Of the playthrough."""
@@ -68,7 +68,7 @@ def write(game: Game) -> str:
 
 
 def _counts(game: Game) -> Iterator[str]:
-    """How much there is of everything, and what the uniform random policy gets."""
+    """The numbers of histories, nodes and information sets, and the returns of the uniform random policy."""
     tree, within = _tree(game)
     histories = tree.histories
     yield f"Counts{within}"
@@ -83,7 +83,7 @@ def _counts(game: Game) -> Iterator[str]:
 
 
 def _tree(game: Game) -> tuple[GameTree, str]:
-    """Every history, or those to the greatest depth that is not too large, and which of these it is, in words."""
+    """Every history, or those to the greatest depth within PART_LIMIT; and which of these it is, in words."""
     if batch.count_histories(game, game.max_depth, FULL_LIMIT) <= FULL_LIMIT:
         return enumerate_game(game, limit=FULL_LIMIT), ""
     depth = 0
@@ -101,12 +101,12 @@ def _deepest(tree: GameTree) -> int:
 
 
 def _numbers(reals: Reals) -> str:
-    """To twelve significant digits; what is nothing but rounding is 0."""
+    """Twelve significant digits; numbers within rounding of 0 are 0."""
     return " ".join("0" if abs(x) < ROUNDING else f"{x:.12g}" for x in reals)
 
 
 def _playthrough(game: Game) -> Iterator[str]:
-    """One random game, as those at the table would tell it."""
+    """One random game: at each step the world, every player's view, the choices and the one taken."""
     rng = random.Random(SEED)
     world = game.initial()
     yield f"Playthrough with seed {SEED}"
@@ -120,19 +120,17 @@ def _playthrough(game: Game) -> Iterator[str]:
         if mover == TERMINAL:
             yield f"returns: {_numbers(game.returns(world))}"
             return
-        choices = _choices(game, world, mover)
-        taken, name, _ = choices[int(rng.random() * len(choices))]
+        choices = game.choices(world)
+        taken = choices[int(rng.random() * len(choices))]
         yield f"mover: {'chance' if mover == CHANCE else f'player {mover}'}"
-        yield "choices: " + ", ".join(name + chance for _, name, chance in choices)
-        yield f"taken: {name}"
-        world = game.step(world, taken)
+        yield "choices: " + ", ".join(map(_text, choices))
+        yield f"taken: {taken.name}"
+        world = game.step(world, taken.number)
 
 
-def _choices(game: Game, world: Ints, mover: int) -> list[tuple[int, str, str]]:
-    """What may happen: the number, the name, and the probability if it is left to chance."""
-    if mover == CHANCE:
-        return [(o, game.outcome_name(o), f" ({p:.12g})") for o, p in game.chance(world)]
-    return [(a, game.action_name(a), "") for a in game.legal(world)]
+def _text(choice: Choice) -> str:
+    """The name of a choice, with its probability if it is left to chance."""
+    return choice.name if choice.probability is None else f"{choice.name} ({choice.probability:.12g})"
 
 
 def main() -> None:

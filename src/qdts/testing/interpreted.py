@@ -1,7 +1,7 @@
-"""A game's rules as plain Python, on vectors that don't allow an index out of range.
+"""A game's rules as plain Python, on vectors that refuse an index out of range.
 
-Compiled rules index raw pointers, so a slip reads or spoils the memory beside. Here the same functions run in the
-interpreter (numba's `NUMBA_DISABLE_JIT=1` leaves them as they were written), and each slip is an error.
+Compiled rules index raw pointers, so a wrong index reads or overwrites other memory. Here the same functions run in
+the interpreter (numba's `NUMBA_DISABLE_JIT=1` leaves them as they were written), and a wrong index is an error.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Interpreted:
         return self._change("redact", world.copy(), player)
 
     def hole(self, view: Ints) -> int:
-        """The next slot to fill, or NO_HOLE."""
+        """The next component to fill, or NO_HOLE."""
         return self._read("hole", view)
 
     def values(self, view: Ints, hole: int) -> list[tuple[int, float]]:
@@ -95,7 +95,7 @@ class Interpreted:
         return self._change("fill", view.copy(), hole, value)
 
     def midway(self, world: Ints) -> bool:
-        """Whether an action in pieces is not yet whole."""
+        """Whether a split action is not complete yet."""
         return bool(self._read("midway", world))
 
     def features(self, world: Ints, player: int) -> Reals32:

@@ -7,7 +7,7 @@ are 5,478 positions. While walking, the law of basics is checked, so that no lat
     axis  counts
     N     positions, by depth
     E     moves, by depth; those of one position are neighbours
-    W     slots of a world
+    W     components of a world
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.kernels import Ints, Reals
-from qdts.testing.faults import Law, require
+from qdts.testing.faults import Law, Named, require
 from qdts.testing.rows import distinct
 
 TOLERANCE = 1e-9
-"""How far sums of probabilities and of returns may be off."""
+"""How far sums of probabilities and of returns may be off by rounding."""
 
 
 class Positions(NamedTuple):
@@ -76,7 +76,7 @@ def enumerate_positions(game: Game, limit: int) -> Positions | None:
 
 
 def sample_positions(game: Game, samples: int, seed: int) -> Positions:
-    """The positions of random games: players choose evenly, chance as its probabilities say."""
+    """The positions of random games: players choose uniformly, chance with its probabilities."""
     rng = np.random.default_rng(seed)
     levels, movers = [_start(game, samples)], []
     for depth in range(game.max_depth + 1):
@@ -85,7 +85,7 @@ def sample_positions(game: Game, samples: int, seed: int) -> Positions:
         movers.append(mover)
         if not len(choices.source):
             break
-        taken = drawn(choices, rng)
+        taken = sample_choices(choices, rng)
         chosen = batch.Choices(choices.counts, choices.source[taken], choices.number[taken], choices.chance[taken])
         reach = level.reach[chosen.source] * chosen.chance
         ones, target = np.ones(len(taken), np.int64), np.arange(len(taken))
@@ -94,8 +94,8 @@ def sample_positions(game: Game, samples: int, seed: int) -> Positions:
     return _joined(levels, movers, whole=False)
 
 
-def drawn(choices: batch.Choices, rng: np.random.Generator) -> Ints:
-    """For each vector that has choices, the place in `choices` of a random one."""
+def sample_choices(choices: batch.Choices, rng: np.random.Generator) -> Ints:
+    """For each vector that has choices, the index in `choices` of one, sampled with their probabilities."""
     ends = np.cumsum(choices.counts[choices.counts > 0])
     starts = ends - choices.counts[choices.counts > 0]
     total = np.cumsum(choices.chance)
@@ -109,35 +109,35 @@ def _start(game: Game, copies: int) -> Level:
     """The initial world; it must not depend on what the memory held before."""
     world, other = game.initial(), np.full(game.world_size, 12345, np.int64)
     game.kernels.initial.call(game.rules.ctypes.data, other.ctypes.data)
-    require(Law.BASICS, game, np.array([(world == other).all()]), world[None], "initial does not write every slot")
+    require(Law.BASICS, game, np.array([(world == other).all()]), world[None], "initial does not write every component")
     none = np.zeros(0, np.int64)
     ones = np.ones(copies, np.int64)
     return Level(np.repeat(world[None], copies, axis=0), ones, ones.astype(np.float64), none, none, none)
 
 
 def _look(game: Game, worlds: Ints, depth: int) -> tuple[Ints, batch.Choices]:
-    """Who moves at worlds of one depth and what he may do, once these are known to be in order."""
-    _check_slots(game, worlds)
+    """Who moves at worlds of one depth and what they may do, once these are known to be in order."""
+    _check_components(game, worlds)
     before = worlds.copy()
     mover = batch.movers(game, worlds)
     possible = (mover == CHANCE) | (mover == TERMINAL) | ((mover >= 0) & (mover < game.players))
     require(Law.BASICS, game, possible, worlds, "mover is {0}, expected a player, CHANCE or TERMINAL", mover)
     choices = batch.choices(game, worlds, mover)
     _check_choices(game, before, mover, choices)
-    require(Law.BASICS, game, (worlds == before).all(axis=1), before, "asking who moves, and how, changes the world")
+    require(Law.BASICS, game, (worlds == before).all(axis=1), before, "reading who moves, and how, changes the world")
     if depth == game.max_depth:
-        what = f"the game goes on after max_depth={depth} actions"
+        what = f"the game continues after max_depth={depth} actions"
         require(Law.BASICS, game, mover == TERMINAL, worlds, what)
     return mover, choices
 
 
-def _check_slots(game: Game, worlds: Ints) -> None:
+def _check_components(game: Game, worlds: Ints) -> None:
     bounds = game.layout.bounds
     inside = (worlds >= 0) & (worlds < bounds)
-    slot = np.argmin(inside, axis=1)
-    value = worlds[np.arange(len(worlds)), slot]
-    what = "slot {0} of a world is {1}, expected 0 to {2}"
-    require(Law.BASICS, game, inside.all(axis=1), worlds, what, slot, value, bounds[slot] - 1)
+    bad = np.argmin(inside, axis=1)
+    value = worlds[np.arange(len(worlds)), bad]
+    what = "{0} of a world is {1}, expected 0 to {2}"
+    require(Law.BASICS, game, inside.all(axis=1), worlds, what, Named(bad, game.layout.code), value, bounds[bad] - 1)
 
 
 def _check_choices(game: Game, worlds: Ints, mover: Ints, choices: batch.Choices) -> None:
@@ -158,7 +158,7 @@ def _check_choices(game: Game, worlds: Ints, mover: Ints, choices: batch.Choices
 
 
 def _stepped(game: Game, worlds: Ints, choices: batch.Choices) -> Ints:
-    """The worlds after each choice, which must be the same when made twice."""
+    """The worlds after each choice, which must be the same when it is made twice."""
     before = worlds[choices.source]
     once, again = (batch.stepped(game, before, choices.number) for _ in range(2))
     same = (once == again).all(axis=1)

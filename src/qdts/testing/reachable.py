@@ -1,7 +1,7 @@
 """The laws of completions and of weights: what a view may hide is exactly what can be, as likely as chance says.
 
 Where all positions are known, the completions of every view are compared with the worlds that have that view. Where
-they are not, the true worlds must be among the completions, and completions drawn at random must be worlds that the
+they are not, the true worlds must be among the completions, and completions sampled at random must be worlds that the
 game can reach, with the same view and, if memory is perfect, with the same past of its owner.
 """
 
@@ -13,18 +13,18 @@ from qdts.errors import InputError
 from qdts.games import batch
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
-from qdts.testing.completions import Completions, complete, draw, follow
+from qdts.testing.completions import Completions, complete, follow, sample
 from qdts.testing.faults import ConformanceError, Law, require, written
 from qdts.testing.laws import Seat, spread
 from qdts.testing.positions import TOLERANCE, Positions
 from qdts.testing.rows import distinct, find
 
 Story = list[tuple[bytes, int]]
-"""Every view that a player had, one after the other, and what he did at the last of each (or NOTHING)."""
+"""Every view that a player had, one after the other, and what they did at the last of each (or NOTHING)."""
 
 NOTHING = -1
 VIEWS_A_SAMPLE = 10
-"""Where games are sampled, so many views are filled for each of them, of all their positions."""
+"""How many views are filled for each sampled game."""
 
 
 def check_all_completions(game: Game, positions: Positions, seat: Seat) -> Completions:
@@ -45,7 +45,7 @@ def check_all_completions(game: Game, positions: Positions, seat: Seat) -> Compl
 
 
 def check_weights(game: Game, positions: Positions, seat: Seat, found: Completions) -> None:
-    """The product of the weights is the probability of the world, were all left to chance, given the view."""
+    """The product of the weights is the probability of the world given the view, under chance alone."""
     number, first = distinct(positions.worlds)
     reach: Reals = np.bincount(number, positions.reach, minlength=len(first)).astype(np.float64)
     reach = reach[find(positions.worlds[first], found.worlds)]
@@ -57,7 +57,7 @@ def check_weights(game: Game, positions: Positions, seat: Seat, found: Completio
 
 
 def check_replay(game: Game, worlds: Ints) -> None:
-    """Where a game can tell how a world came about, the telling is right."""
+    """Where a game gives `replay`, its actions lead to the world."""
     if game.replay is not None:
         for world in spread(worlds):
             replayed(game, world, world)
@@ -66,14 +66,14 @@ def check_replay(game: Game, worlds: Ints) -> None:
 def check_some_completions(
     game: Game, positions: Positions, seat: Seat, samples: int, rng: np.random.Generator
 ) -> Completions:
-    """True worlds are among the completions of their views, and drawn completions can be reached."""
+    """True worlds are among the completions of their views, and sampled completions can be reached."""
     chosen = np.sort(rng.permutation(len(positions.worlds))[: VIEWS_A_SAMPLE * samples])
     worlds, seen = positions.worlds[chosen], seat.views[chosen]
     true = follow(game, seen, worlds)
-    told = (true.worlds == worlds[true.origin]).all(axis=1)
-    what = "filling as the true world {0} says gives {1}"
-    require(Law.COMPLETIONS, game, told, seen[true.origin], what, worlds[true.origin], true.worlds)
-    found = draw(game, seen, rng)
+    same = (true.worlds == worlds[true.origin]).all(axis=1)
+    what = "filling the view with the values of the true world {0} gives {1}"
+    require(Law.COMPLETIONS, game, same, seen[true.origin], what, worlds[true.origin], true.worlds)
+    found = sample(game, seen, rng)
     back = batch.views(game, found.worlds, seat.player)
     own = (back == seen[found.origin]).all(axis=1)
     what = "{0}, a completion of the view, has another view"
@@ -85,7 +85,7 @@ def check_some_completions(
 
 
 def _check_past(game: Game, positions: Positions, seat: Seat, position: int, completion: Ints) -> None:
-    """A completion can be reached, and the owner of the view has the same past there, if he remembers it."""
+    """A completion can be reached, and the owner of the view has the same past there, if views remember it."""
     view = seat.views[position]
     actions = replayed(game, completion, view)
     if game.memory != "perfect":
@@ -99,7 +99,9 @@ def _check_past(game: Game, positions: Positions, seat: Seat, position: int, com
 def replayed(game: Game, world: Ints, view: Ints) -> list[int]:
     """The actions and outcomes that lead to a completion of a view, which must do so."""
     if game.replay is None:
-        what = "the game is too large to enumerate, so it must give `replay`, the actions that lead to a world"
+        what = (
+            "the game is too large to enumerate, so it must give `replay`: from a world to the actions that lead there"
+        )
         raise ConformanceError(Law.COMPLETIONS, game, what)
     actions = game.replay(world)
     reached = game.initial()
@@ -117,15 +119,15 @@ def replayed(game: Game, world: Ints, view: Ints) -> list[int]:
 def story(game: Game, actions: list[int], player: int) -> Story:
     """What a player saw and did along a history."""
     world = game.initial()
-    told = [(game.view(world, player).tobytes(), NOTHING)]
+    past = [(game.view(world, player).tobytes(), NOTHING)]
     for action in actions:
         if game.mover(world) == player:
-            told[-1] = (told[-1][0], action)
+            past[-1] = (past[-1][0], action)
         world = game.step(world, action)
         view = game.view(world, player).tobytes()
-        if view != told[-1][0]:
-            told.append((view, NOTHING))
-    return told
+        if view != past[-1][0]:
+            past.append((view, NOTHING))
+    return past
 
 
 def _actions(positions: Positions, position: int) -> list[int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, types
 
+from qdts.hashing import hash_vector
 from qdts.kernels import Ints, kernel
-from qdts.solving.tree import hash_view
 
 FREE = -1
 """A place of the hash table that is not taken."""
@@ -40,7 +40,7 @@ def _distinct(rows: Ints, table: Ints, number: Ints, first: Ints) -> int:
     mask = table.shape[0] - 1
     classes = 0
     for i in range(rows.shape[0]):
-        place = hash_view(rows[i], 0) & mask
+        place = hash_vector(rows[i], rows.shape[1], 0) & mask
         while table[place] != FREE and not _equal(rows[first[table[place]]], rows[i]):
             place = (place + 1) & mask
         if table[place] == FREE:
@@ -55,5 +55,5 @@ def _distinct(rows: Ints, table: Ints, number: Ints, first: Ints) -> int:
 def fingerprint(rows: Ints, out: Ints) -> None:
     """Write two independent hashes of every row, int64[N, 2]: they tell apart rows that are too long to keep."""
     for i in range(rows.shape[0]):
-        out[i, 0] = hash_view(rows[i], 1)
-        out[i, 1] = hash_view(rows[i], 0x2545F4914F6CDD1D)
+        out[i, 0] = hash_vector(rows[i], rows.shape[1], 1)
+        out[i, 1] = hash_vector(rows[i], rows.shape[1], 0x2545F4914F6CDD1D)

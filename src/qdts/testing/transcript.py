@@ -1,4 +1,4 @@
-"""What every rule of a game says along a few random games, line by line.
+"""What every rule of a game returns along a few random games, line by line.
 
 The compiled rules and the same rules as plain Python must give the same lines.
 """
@@ -26,13 +26,13 @@ from qdts.testing.interpreted import Interpreted
 GAMES = 5
 """How many games a transcript holds."""
 LOOKS = 12
-"""In games that may be longer, what the players see is told at about so many steps of each."""
+"""At about how many steps of each game the players' views are written."""
 
 Rules = Game | Interpreted
 
 
 def transcript(rules: Rules, seed: int) -> Iterator[str]:
-    """Play some random games and tell what each rule says; a game that can't go on, or won't end, is left there."""
+    """Play random games and write what each rule returns; a game without a choice, or without an end, is broken off."""
     rng = random.Random(seed)
     look = LOOKS / rules.max_depth
     for _ in range(GAMES):
@@ -56,7 +56,7 @@ def transcript(rules: Rules, seed: int) -> Iterator[str]:
 
 
 def _seat(rules: Rules, world: Ints, player: int, rng: random.Random) -> Iterator[str]:
-    """What one player sees, what he may do, and how his view may be filled."""
+    """What one player sees, what they may do, and how their view may be filled."""
     view = rules.view(world, player)
     mover = rules.mover(view)
     yield f"player {player} features {_text(rules.features(world, player))}"
@@ -80,7 +80,7 @@ def _text(numbers: Any) -> str:
 
 
 def interpreted_lines(game: Game, seed: int) -> list[str]:
-    """The transcript of the rules as plain Python, in a process of their own, if they keep within their vectors."""
+    """The transcript of the rules as plain Python, from another process; they must stay within their vectors."""
     plain = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-m", "qdts.testing.guard", _anywhere(game), f"--seed={seed}"]
     done = subprocess.run(command, env=plain, capture_output=True, text=True, check=False)
@@ -97,7 +97,7 @@ def _anywhere(game: Game) -> str:
 
 
 def check_same(game: Game, seed: int, lines: list[str]) -> None:
-    """The compiled rules say what the interpreted ones said."""
+    """The compiled rules return what the interpreted ones returned."""
     for compiled, interpreted in itertools.zip_longest(transcript(game, seed), lines, fillvalue="nothing"):
         if compiled != interpreted:
             raise ConformanceError(Law.COMPILED, game, f"compiled: '{compiled}', interpreted: '{interpreted}'")

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from qdts.games.registry import load_game
-from qdts.solving.policy import game_tree
-from qdts.solving.solver import make_solver, measure
+from qdts.solving.measure import tree_nash_conv
+from qdts.solving.solver import make_solver
+from qdts.solving.tree.recent import game_tree
 
 
 class Contestant(Protocol):
@@ -55,7 +56,7 @@ class Ours:
 
     def nash_conv(self) -> float:
         """Of the average strategy."""
-        return measure(self.tree, self.solver.average())
+        return tree_nash_conv(self.tree, self.solver.average())
 
 
 class LiteEFG:

@@ -24,7 +24,7 @@ from qdts.games.game import Game
 from qdts.games.registry import load_game
 from qdts.kernels import Ints, Reals32
 from qdts.search.forest.searcher import Searcher
-from qdts.search.options.options import named
+from qdts.search.options.named import named
 
 GAME = "connect_four"
 SLOTS = 1024

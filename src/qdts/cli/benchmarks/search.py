@@ -23,11 +23,12 @@ from qdts.games.openspiel import find_openspiel
 from qdts.games.registry import load_game
 from qdts.search.evaluation.builtin import Table, Uniform
 from qdts.search.evaluation.evaluator import Evaluator
-from qdts.search.options.options import Options, named
+from qdts.search.options.named import named
+from qdts.search.options.options import Options
 from qdts.search.options.parsing import read_search
 from qdts.search.run import run_searches
-from qdts.solving.policy import uniform_policy
-from qdts.solving.tree import enumerate_game
+from qdts.solving.tree.enumeration import enumerate_game
+from qdts.solving.uniform import uniform_policy
 
 SIMULATIONS = 20_000
 """Of the bandit, and of OpenSpiel's bots."""

@@ -22,10 +22,12 @@ from pathlib import Path
 from qdts.cli.benchmarks.contestants import PEERS, Contestant, LiteEFG, OpenSpiel, Ours, is_installed, lite_env
 from qdts.games.registry import load_game
 from qdts.kernels import PACKAGE, cache_folder
-from qdts.solving.policy import aligned, game_tree, uniform_policy
-from qdts.solving.sequence_form import sequence_form
-from qdts.solving.solver import measure
-from qdts.solving.tree import enumerate_game
+from qdts.solving.measure import tree_nash_conv
+from qdts.solving.policy.table import aligned
+from qdts.solving.sequence.form import sequence_form
+from qdts.solving.tree.enumeration import enumerate_game
+from qdts.solving.tree.recent import game_tree
+from qdts.solving.uniform import uniform_policy
 
 Job = Callable[[], float]
 """Does something once and returns its figure."""
@@ -40,7 +42,7 @@ NOT_INSTALLED = "not installed: make bench"
 
 FIRST_ITERATION = """
 from qdts.games.registry import load_game
-from qdts.solving.policy import game_tree
+from qdts.solving.tree.recent import game_tree
 from qdts.solving.solver import make_solver
 make_solver(game_tree(load_game("leduc_poker")), "cfr+").run(1)
 print("done", flush=True)
@@ -50,7 +52,7 @@ NEXT_GAME = """
 import json, sys, time
 from numba.core import event
 from qdts.games.registry import load_game
-from qdts.solving.policy import game_tree
+from qdts.solving.tree.recent import game_tree
 from qdts.solving.solver import make_solver
 make_solver(game_tree(load_game("kuhn_poker")), "cfr+").run(1)
 with event.install_recorder("numba:compile") as compiled:
@@ -188,8 +190,8 @@ def measuring(game: str, repeats: int) -> Row:
     loaded = load_game(game)
     tree = game_tree(loaded)
     uniform = aligned(tree, uniform_policy(loaded))
-    measure(tree, uniform)
-    jobs: dict[str, Job] = {Ours.name: lambda: mean_seconds(lambda: measure(tree, uniform))}
+    tree_nash_conv(tree, uniform)
+    jobs: dict[str, Job] = {Ours.name: lambda: mean_seconds(lambda: tree_nash_conv(tree, uniform))}
     for peer in PEERS:
         if is_installed(peer):
             solver = peer(game, "cfr+")

@@ -16,8 +16,9 @@ from qdts.errors import InputError
 
 if TYPE_CHECKING:
     from qdts.interrupt import Interrupt
-    from qdts.solving.measure import Measurement, SweepProgress
-    from qdts.solving.tree import Progress
+    from qdts.solving.measure import Measurement
+    from qdts.solving.sweep.progress import SweepProgress
+    from qdts.solving.tree.enumeration import Progress
 
 EXAMPLES = """[bold]Examples[/]
   qdts nashconv liars_dice
@@ -59,14 +60,14 @@ def nashconv(
     """Measure a policy: every player's value, what each could gain, and NashConv."""
     from qdts.interrupt import interruptible
     from qdts.play.seats import read_game, read_policy
-    from qdts.solving import Policy, measure_policy, uniform_rows
-    from qdts.solving.policy import game_tree
+    from qdts.solving import Policy, measure_policy, uniform_probabilities
+    from qdts.solving.tree.recent import game_tree
 
     if not 0 < memory < float("inf"):
         raise InputError(f"--memory {memory}, expected a number of GiB above 0")
     loaded, agent = read_game(game)
     known = agent if policy is None else read_policy(policy, loaded)
-    given = uniform_rows if known is None else known if isinstance(known, Policy) else known.rows
+    given = uniform_probabilities if known is None else known if isinstance(known, Policy) else known.rows
     start = time.perf_counter()
     with interruptible() as interrupt:
         told = Ticker(interrupt, silent=as_json)

@@ -11,7 +11,7 @@ from qdts.cli.display.output import console, print_json
 from qdts.cli.display.solution import distance, panel, values
 
 if TYPE_CHECKING:
-    from qdts.solving.policy import Policy
+    from qdts.solving.policy.table import Policy
 
 EXAMPLES = """[bold]Examples[/]
   qdts policy leduc.npz
@@ -33,7 +33,7 @@ def policy(
     """Show a policy file or P of a run: how it was made, its values and NashConv (measured now), its strategy."""
     from qdts.games.registry import load_game
     from qdts.play.seats import read_policy
-    from qdts.solving.policy import Policy
+    from qdts.solving.policy.table import Policy
 
     given = read_policy(file, None if game is None else load_game(game))
     loaded = given if isinstance(given, Policy) else given.prior

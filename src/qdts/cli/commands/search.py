@@ -12,13 +12,15 @@ from qdts.cli.display import decision as found
 from qdts.cli.display.bar import bar
 from qdts.cli.display.output import console, print_json
 from qdts.errors import InputError
+from qdts.search.options.named import SEARCHES
 
 if TYPE_CHECKING:
     from qdts.games.game import Game
     from qdts.play.agent import Agent
-    from qdts.solving.policy import Policy
+    from qdts.solving.policy.table import Policy
 
-EXAMPLES = """[bold]Examples[/]
+EXAMPLES = (
+    """[bold]Examples[/]
   qdts search leduc_poker --visits 1000
   qdts search leduc_poker --state 'deal Ks, deal Qh, Raise' --policy leduc.npz --tree
   qdts search kuhn_poker --state 'turn=2 bettor=0 cards=J? bets=---' --json
@@ -26,12 +28,17 @@ EXAMPLES = """[bold]Examples[/]
   qdts search leduc_poker --option eps_sample=0.05 --option c=0.2
   qdts search runs/leduc_poker-0 --state 'deal Ks, deal Qh, Raise'
 
+[bold]Searches[/]
+"""
+    + "".join(f"  {name:<14} {search.help}\n" for name, search in SEARCHES.items())
+    + """
 docs/search.md says what every option does."""
+)
 
 GAME_HELP = "A name, with parameters in brackets: see [bold]qdts games[/]."
 SEARCH_HELP = (
-    "puct, a-ismcts, qdts, qdts-descent, qdts-backprop, nash-ismcts, mmds, uct, ismcts, mt-ismcts; with options in "
-    "brackets: qdts\\[c=0.2]. Without it: qdts; with learned networks qdts-descent, or puct where nothing is hidden."
+    f"{', '.join(SEARCHES)}; with options in brackets: qdts\\[c=0.2]. Without it: qdts; "
+    "with learned networks qdts-descent, or puct where nothing is hidden."
 )
 OPTION_HELP = "Change one thing of the search, c=0.2 for instance; may be given several times."
 GAME_OR_RUN_HELP = f"{GAME_HELP} Or a run's folder: the game that it learned, searched with its networks."
@@ -127,9 +134,9 @@ def known_from(game: str, agent: Agent | None, policy: Path | None) -> str | Non
 def usual_search(game: Game, known: Policy | Agent | str | None) -> str:
     """The name of the search where none is given: by whether networks are asked."""
     from qdts.search.options.compatibility import search_with_networks
-    from qdts.solving import policy
+    from qdts.solving import Policy
 
-    return "qdts" if known is None or isinstance(known, str | policy.Policy) else search_with_networks(game)
+    return "qdts" if known is None or isinstance(known, str | Policy) else search_with_networks(game)
 
 
 def with_options(search: str, option: list[str] | None) -> str:

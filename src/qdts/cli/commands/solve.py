@@ -9,7 +9,7 @@ import typer
 
 from qdts.cli.display.output import check_writable, console, print_json
 from qdts.cli.display.plot import check_kind, save_plot
-from qdts.cli.display.solution import best_line, show
+from qdts.cli.display.solution import best_line, show, sizes
 from qdts.cli.display.solving import Silent, watcher
 from qdts.errors import InputError, unknown
 
@@ -89,7 +89,7 @@ def _load(spec: str, algorithm: str, watch: Silent) -> Game:
 def _solve(game: Game, algorithm: str, iterations: int, tolerance: float | None, seed: int, watch: Silent) -> Solution:
     from qdts import solving
     from qdts.interrupt import apart
-    from qdts.solving.policy import game_tree
+    from qdts.solving.tree.recent import game_tree
 
     if game.hidden or algorithm not in EXACT:
         watch.begin(f"enumerating {game.spec}")
@@ -115,7 +115,7 @@ def _finish(solution: Solution, out: Path | None, plot: Path | None, as_json: bo
 
 
 def _as_data(solution: Solution, out: Path | None) -> dict[str, Any]:
-    data = {
+    data: dict[str, Any] = {
         "game": solution.game.spec,
         "algorithm": solution.algorithm,
         "iterations": solution.iterations,
@@ -125,6 +125,7 @@ def _as_data(solution: Solution, out: Path | None) -> dict[str, Any]:
         "values": list(solution.values),
         "nash_conv": solution.nash_conv,
         "interrupted": solution.interrupted,
+        **sizes(solution),
         "out": None if out is None else str(out),
     }
     if solution.outcome is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shlex
 import sys
@@ -15,12 +14,10 @@ from qdts.cli.commands.solve import INTERRUPTED
 from qdts.cli.display.output import console
 from qdts.cli.display.training import Quiet, follower
 from qdts.errors import InputError
+from qdts.packages import verify_installed
 
 if TYPE_CHECKING:
     from qdts.learning.run import Run
-
-PACKAGES = ("torch", "safetensors")
-"""What the extra `nets` installs."""
 
 EXAMPLES = """[bold]Examples[/]
   qdts train kuhn_poker --minutes 1
@@ -86,7 +83,7 @@ def train(
         _show_settings(game, preset, changes, as_json)
         return
     _check_options(game, resume, {"--preset": preset, "--set": set_, "--seed": seed, "--out": out})
-    _check_packages()
+    verify_installed("learning needs", "nets")
     run, interrupted = None, False
     with follower(silent=as_json) as watch:
         try:
@@ -104,12 +101,6 @@ def _check_options(game: str | None, resume: Path | None, of_new_runs: dict[str,
         raise InputError(f"{given[0]} with --resume: a run keeps what it was begun with, expected no {given[0]}")
     if resume is None and game is None:
         raise InputError("no GAME is given, expected a game to learn (qdts games lists them) or --resume DIR")
-
-
-def _check_packages() -> None:
-    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
-    if missing:
-        raise InputError(f"learning needs {' and '.join(missing)}, not installed here: pip install 'qdts[nets]'")
 
 
 def _run(

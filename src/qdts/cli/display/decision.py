@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from qdts.games.game import Game
     from qdts.kernels import Ints
-    from qdts.search.beliefs.holes import Belief
+    from qdts.search.beliefs.holes import HoleBelief
     from qdts.search.decision.result import Result
     from qdts.search.forest.reader import Branch
 
@@ -32,7 +32,7 @@ class Found(NamedTuple):
     facts: dict[str, Any]
     """What was asked for, and how long it took."""
     result: Result
-    belief: Belief | None
+    belief: HoleBelief | None
     """Of the first hole, for the action that is most likely played."""
     top: Branch | None
     """The top of the trees, if it was asked for."""
@@ -42,7 +42,7 @@ class Found(NamedTuple):
         data = self.facts | {"nodes": self.result.nodes, "full": self.result.full}
         data |= {"actions": _rows(self.game, self.result), "belief": None}
         if self.belief is not None:
-            data["belief"] = {"hole": self.belief.hole, "values": dict(self.belief.values)}
+            data["belief"] = {"hole": self.belief.hole, "name": self.belief.name, "values": dict(self.belief.values)}
         if self.top is not None:
             data["tree"] = dataclasses.asdict(self.top)
         return data
@@ -57,7 +57,7 @@ class Found(NamedTuple):
             likely = sorted(self.belief.values, key=lambda v: -v[1])
             text = "   ".join(f"{name} {p:.3f}" for name, p in likely[:MOST_VALUES])
             more = f"   and {len(likely) - MOST_VALUES} more" if len(likely) > MOST_VALUES else ""
-            screen.print(f"[dim]believed of the hole {escape(self.belief.hole)}:[/]   {escape(text)}{more}")
+            screen.print(f"[dim]belief about {escape(self.belief.name)}:[/]   {escape(text)}{more}")
         if self.top is not None:
             screen.print("\nTop of the trees: choice, visits, kind of node, Q to the tree's owner", style="bold")
             screen.print(_drawn(self.top))

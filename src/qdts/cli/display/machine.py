@@ -8,14 +8,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("qdts", "numba", "numpy", "LiteEFG", "open_spiel", "torch", "mctx", "jax")
+from qdts.packages import COMPARED, EXTRAS
 
 
 def machine() -> dict[str, Any]:
     """Versions and hardware; a load above 1 means that others are at work too."""
     return {
         "python": platform.python_version(),
-        **{name: _version(name) for name in PACKAGES},
+        **{name: _version(name) for name in ("qdts", "numba", "numpy", *EXTRAS["nets"], *COMPARED)},
         "cpu": _cpu_model(),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 2),

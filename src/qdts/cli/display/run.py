@@ -1,4 +1,4 @@
-"""What a run gave, for people: a panel of facts, the curve, and the strategy beside the equilibrium."""
+"""The results of a run for people: a panel of facts, the curve, and the strategy beside the equilibrium."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ if TYPE_CHECKING:
     from qdts.learning.run import Run
 
 CHART_ROWS = 10
+MEASURES = ("nash_conv", "nash_conv_average", "nash_conv_search", "value_error", "belief_error")
+"""The metrics that are measured exactly."""
 SMALL = 12
 """Information sets of the largest game whose strategy is shown as a whole."""
 
 
 def figures(run: Run, *, interrupted: bool) -> dict[str, Any]:
-    """The newest figures of a run; None where nothing was measured."""
-    from qdts.learning.report import last_of
+    """The newest metrics of a run; None for those that were not measured."""
+    from qdts.learning.metrics import latest
 
     metrics = run.metrics()
     last: Mapping[str, Any] = metrics[-1] if metrics else {}
-    names = ("nash_conv", "nash_conv_average", "nash_conv_search", "value_error", "belief_error")
     return {
         "game": run.game.spec,
         "run": str(run.folder),
@@ -33,24 +34,25 @@ def figures(run: Run, *, interrupted: bool) -> dict[str, Any]:
         "generations": last.get("generation", 0),
         "seconds": last.get("seconds", 0.0),
         "games": last.get("games", 0),
-        **{name: last_of(metrics, name) for name in names},
+        **{name: latest(metrics, name) for name in MEASURES},
         "interrupted": interrupted,
     }
 
 
 def show(screen: Console, run: Run, found: Mapping[str, Any]) -> None:
-    """Print all of it; `found` is what `figures` gave."""
+    """Print the results; `found` is what `figures` gave."""
     from rich.markup import escape
+
+    from qdts.learning.metrics import is_measured, label
 
     facts = _facts(found, run.game.players)
     if found["interrupted"]:
         facts["stopped"] = "[yellow]by Ctrl-C: this is what there was[/]"
     colour = "yellow" if found["interrupted"] else "green"
-    screen.print(panel(run.game.spec, f"learnt by self-play, seed {run.seed}", facts, colour))
-    measured = [line for line in run.metrics() if line.get("nash_conv") is not None]
-    points = [(line["seconds"], line["nash_conv_average"]) for line in measured]
+    screen.print(panel(run.game.spec, f"learned by self-play, seed {run.seed}", facts, colour))
+    points = [(line["seconds"], line["nash_conv_average"]) for line in run.metrics() if is_measured(line)]
     if len(points) > 1:
-        screen.print("\nNashConv with averaged weights against seconds, both logarithmic", style="bold")
+        screen.print(f"\n{label('nash_conv_average')} against seconds, both logarithmic", style="bold")
         screen.print("\n".join(chart.log_log(points, height=CHART_ROWS)), style="cyan")
     if points:
         _show_strategy(screen, run)
@@ -58,15 +60,17 @@ def show(screen: Console, run: Run, found: Mapping[str, Any]) -> None:
 
 
 def _facts(found: Mapping[str, Any], players: int) -> dict[str, str]:
+    from qdts.learning.metrics import label
+
     facts: dict[str, str] = {}
     if found["nash_conv"] is not None:
-        facts["NashConv"] = distance(found["nash_conv"], players)
+        facts[label("nash_conv")] = distance(found["nash_conv"], players)
         facts["  averaged weights"] = f"[bold green]{number(found['nash_conv_average'])}[/]"
         for row in found["nash_conv_search"] or []:
             facts[f"  searched, {row['visits']:,} visits"] = f"[bold green]{number(row['nash_conv'])}[/]"
-    for name, words in (("value_error", "error of V"), ("belief_error", "error of H")):
+    for name in ("value_error", "belief_error"):
         if found[name] is not None:
-            facts[words] = number(found[name])
+            facts[label(name)] = number(found[name])
     facts["generations"] = f"{found['generations']:,}, {found['games']:,} games in {number(found['seconds'])} s"
     facts["clock"] = "self-play and fitting, without compiling, measuring and writing files"
     return facts
@@ -77,7 +81,7 @@ def _show_strategy(screen: Console, run: Run) -> None:
     from qdts.cli.display import strategy
     from qdts.play.agent import load_agent
     from qdts.solving import solve
-    from qdts.solving.policy import game_tree
+    from qdts.solving.tree.recent import game_tree
 
     if not run.game.hidden or game_tree(run.game).num_infosets > SMALL:
         return

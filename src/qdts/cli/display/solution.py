@@ -64,8 +64,24 @@ def best_line(solution: Solution) -> list[str]:
     return [] if solution.outcome is None else [solution.game.action_name(a) for a in solution.outcome.line]
 
 
+def sizes(solution: Solution) -> dict[str, int | None]:
+    """How many histories a solved game has, None where they were not enumerated, and how many information sets."""
+    from qdts.solving.solver import SEARCHES
+    from qdts.solving.tree.recent import game_tree
+
+    histories = None if solution.algorithm in SEARCHES else game_tree(solution.game).num_histories
+    return {"histories": histories, "information_sets": len(solution.policy.views)}
+
+
+def _size(solution: Solution) -> str:
+    """The same in words; with perfect information an information set is a position."""
+    histories, sets = sizes(solution).values()
+    return f"{sets:,} positions" if histories is None else f"{histories:,} histories, {sets:,} information sets"
+
+
 def _facts(solution: Solution) -> dict[str, str]:
     facts = {
+        "size": _size(solution),
         "value": values(solution.values),
         "NashConv": distance(solution.nash_conv, solution.game.players),
         "speed": _speed(solution),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console, Group
 
     from qdts.solving.solver import Point
-    from qdts.solving.tree import Progress
+    from qdts.solving.tree.enumeration import Progress
 
 CHART_ROWS = 8
 BEAT_SECONDS = 3.0

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qdts.solving.policy import Policy, aligned, game_tree, handy_tree, policy_on
-from qdts.solving.tree import NONE
+from qdts.solving.policy.table import Policy, aligned, policy_on
+from qdts.solving.tree.arrays import NONE
+from qdts.solving.tree.recent import game_tree, handy_tree
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
     from qdts.kernels import Ints, Reals
-    from qdts.solving.tree import GameTree
+    from qdts.solving.tree.arrays import GameTree
 
 MOST_ROWS = 12
 MOST_COLUMNS = 4
@@ -125,9 +126,9 @@ def _next_level(
     count = histories.children[level]
     start = np.repeat(np.cumsum(count) - count, count)
     deeper = np.repeat(histories.first[level], count) + np.arange(count.sum()) - start
-    slot = histories.slot[deeper]
-    chosen = slot != NONE
-    edge = np.where(chosen, probability[slot], histories.probability[deeper])
+    entry = histories.entry[deeper]
+    chosen = entry != NONE
+    edge = np.where(chosen, probability[entry], histories.probability[deeper])
     action = np.where(chosen, histories.action[deeper], NONE)
     pairs = np.stack([np.repeat(situation, count), action], 1)
     number = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)

@@ -1,4 +1,4 @@
-"""What a person sees while a game is learnt: a live display, or plain lines."""
+"""What a person sees while a game is learned: a live display, or plain lines."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from qdts.cli.display.solving import Silent
 if TYPE_CHECKING:
     from rich.console import Console, Group
 
-    from qdts.learning.run import Metrics, Run
+    from qdts.learning.metrics import Line
+    from qdts.learning.run import Run
 
 PAUSE = 5.0
 """Seconds between two plain lines, at least."""
 
 
 class Quiet:
-    """Nothing on standard output, but every few seconds a line on standard error. A watch of `learning.loop`."""
+    """Nothing on standard output, and every few seconds a line on standard error. A `Watch` of `learning.loop`."""
 
     def __init__(self) -> None:
         self.beat = Silent()
         self.run: Run | None = None
-        """Once it has begun: what is in its folder is kept."""
-        self.newest: Metrics | None = None
+        """The run, once it has begun."""
+        self.newest: Line | None = None
         self.progress = 0.0
         self.games_per_second = 0.0
-        self.heard = time.perf_counter()
-        """When the newest generation was done."""
+        self.completed_at = time.perf_counter()
+        """When the newest generation was complete."""
         self.stack = ExitStack()
 
     def __enter__(self) -> Quiet:
@@ -48,35 +49,35 @@ class Quiet:
         self.beat.begin(f"loading {what} (what is not compiled yet is compiled now, once)")
 
     def begin(self, run: Run) -> None:
-        """It begins, or goes on."""
+        """The run begins, or is resumed."""
         self.run = run
         metrics = run.metrics()
         self.newest = metrics[-1] if metrics else None
         self.beat.begin(f"learning {run.game.spec}")
 
     def doing(self, what: str, share: float) -> None:
-        """What is being done, and which share of it is done."""
+        """Work goes on, and a share of it is done."""
         self.beat.size = f"generation {self.generation}: {what}{f', {share:.0%}' if share else ''}"
 
-    def done(self, metrics: Metrics, progress: float) -> None:
-        """A generation is done, and so much of the budget is spent."""
-        before = self.newest or {"games": 0, "seconds": 0.0}
-        seconds = metrics["seconds"] - before["seconds"]
-        self.games_per_second = (metrics["games"] - before["games"]) / max(seconds, 1e-9)
-        self.newest, self.progress, self.heard = metrics, progress, time.perf_counter()
+    def done(self, metrics: Line, progress: float) -> None:
+        """A generation is complete, and a share of the budget is spent."""
+        from qdts.learning.metrics import with_speeds
+
+        self.games_per_second = with_speeds(metrics, self.newest).get("games_per_second", 0.0)
+        self.newest, self.progress, self.completed_at = metrics, progress, time.perf_counter()
 
     @property
     def generation(self) -> int:
-        """The one that is being worked on."""
+        """The generation that is in work."""
         return 1 if self.newest is None else self.newest["generation"] + 1
 
     @property
     def seconds_left(self) -> float | None:
-        """What is left of the budget, if all goes on as before; None while nothing is known."""
+        """An estimate of the seconds left of the budget; None before the first generation is complete."""
         if self.newest is None or not self.progress:
             return None
         left = self.newest["seconds"] * (1.0 / self.progress - 1.0)
-        return max(0.0, left - (time.perf_counter() - self.heard))
+        return max(0.0, left - (time.perf_counter() - self.completed_at))
 
 
 class Lines(Quiet):
@@ -84,7 +85,7 @@ class Lines(Quiet):
 
     def __init__(self) -> None:
         super().__init__()
-        self.told = -PAUSE
+        self.printed_at = -PAUSE
 
     def load(self, what: str) -> None:
         """A line of its own."""
@@ -96,15 +97,17 @@ class Lines(Quiet):
         super().begin(run)
         print(f"{self.beat.stage} in {run.folder}", flush=True)
 
-    def done(self, metrics: Metrics, progress: float) -> None:
+    def done(self, metrics: Line, progress: float) -> None:
         """The figures in one line."""
         super().done(metrics, progress)
-        if time.monotonic() < self.told + PAUSE and progress < 1.0:
+        if time.monotonic() < self.printed_at + PAUSE and progress < 1.0:
             return
-        self.told = time.monotonic()
+        self.printed_at = time.monotonic()
+        from qdts.learning.metrics import is_measured, label
+
         parts = [f"generation {metrics['generation']:>6,}", f"{progress:>4.0%}"]
-        if metrics.get("nash_conv") is not None:
-            parts.append(f"NashConv {number(metrics['nash_conv']):>8}")
+        if is_measured(metrics):
+            parts.append(f"{label('nash_conv')} {number(metrics['nash_conv']):>8}")
             parts.append(f"with averaged weights {number(metrics['nash_conv_average']):>8}")
         parts += [f"{self.games_per_second:,.0f} games/s", f"{metrics['seconds']:.1f} s"]
         print("   ".join(parts), flush=True)
@@ -128,27 +131,31 @@ class Display(Quiet):
         return self
 
     def begin(self, run: Run) -> None:
-        """It begins, or goes on: from where its curve was left."""
+        """The run begins, or is resumed with the curve that it has."""
         super().begin(run)
         for metrics in run.metrics():
             self._measured(metrics)
 
-    def done(self, metrics: Metrics, progress: float) -> None:
+    def done(self, metrics: Line, progress: float) -> None:
         """One more generation."""
         super().done(metrics, progress)
         self._measured(metrics)
 
-    def _measured(self, metrics: Metrics) -> None:
-        if metrics.get("nash_conv") is not None:
+    def _measured(self, metrics: Line) -> None:
+        from qdts.learning.metrics import is_measured
+
+        if is_measured(metrics):
             self.nash_conv.append(metrics["nash_conv"])
             self.average = metrics["nash_conv_average"]
 
     def render(self) -> Group:
-        """The display as it stands."""
+        """The display at this moment."""
         from rich.console import Group
         from rich.progress_bar import ProgressBar
         from rich.table import Table
         from rich.text import Text
+
+        from qdts.learning.metrics import label
 
         self.spinner.update(text=Text(self.beat.stage))
         top = Table.grid(padding=(0, 2))
@@ -167,7 +174,7 @@ class Display(Quiet):
         if self.nash_conv:
             row = Table.grid(padding=(0, 3))
             row.add_row(
-                f"NashConv [bold green]{number(self.nash_conv[-1])}[/]",
+                f"{label('nash_conv')} [bold green]{number(self.nash_conv[-1])}[/]",
                 Text(chart.spark(self.nash_conv), style="cyan"),
                 "" if self.average is None else f"with averaged weights [bold]{number(self.average)}[/]",
             )

@@ -32,7 +32,7 @@ from qdts.search.evaluation.rollouts import rollout_table
 from qdts.search.options.compatibility import verify_belief
 from qdts.search.options.options import Options
 from qdts.search.roots import verified_roots, verify_visits
-from qdts.solving.policy import Policy
+from qdts.solving.policy.table import Policy
 
 SLICE = 1 << 15
 """Visits between two checks of Ctrl-C."""
@@ -119,7 +119,7 @@ class Bandit:
             worlds = completions(self.game, view).worlds
             return worlds, np.full(len(worlds), 1 / len(worlds))
         if self.game.hidden and self.options.belief == "visits":
-            return (inference or Inference(self.game, seed, self._infer)).believed(view, player)
+            return (inference or Inference(self.game, seed, self._infer)).belief(view, player)
         return np.empty((0, self.game.world_size), np.int64), np.empty(0)
 
     def _infer(self, view: Ints, player: int, seed: int, inference: Inference) -> Result:

@@ -1,4 +1,4 @@
-"""What takes the place of H: completions of a view, their likelihoods, and beliefs made of them.
+"""Beliefs that replace H: the completions of a view, their likelihoods, and what is made of them.
 
 Imports from `search.options`, `search.decision` and `search.evaluation`.
 """

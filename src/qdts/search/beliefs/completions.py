@@ -17,18 +17,21 @@ from qdts.pointers import element
 MOST = 100_000
 """Completions of a view that are listed at most."""
 TOO_MANY, DEAD_END = -1, -2
-"""What `_complete` says in the place of a number."""
+"""What `_complete` returns instead of a number."""
 
 
 class Completions(NamedTuple):
-    """Worlds that fill a view."""
+    """Worlds that fill a view, and a weight for each."""
 
     worlds: Ints  # [n, W]
-    weights: Reals  # [n] the product of the rules' weights along the holes, summing to one
+    weights: Reals  # [n]
 
 
 def completions(game: Game, view: Ints) -> Completions:
-    """All completions of a view; raises an InputError where there are more than MOST."""
+    """All completions of a view, weighted by the rules: the product along the holes, which sums to one.
+
+    Raises an InputError where there are more than MOST.
+    """
     size, values = game.world_size, max(game.num_values, 1)
     found = Completions(np.empty((MOST, size), np.int64), np.empty(MOST))
     levels, at = np.empty((size + 1, size), np.int64), np.zeros((3, size + 1), np.int64)
@@ -47,7 +50,7 @@ def completions(game: Game, view: Ints) -> Completions:
 
 
 def agree(worlds: Ints, vector: Ints) -> NDArray[np.bool_]:
-    """Which worlds agree with what a vector knows. bool[n]"""
+    """Which worlds agree with the known components of a vector. bool[n]"""
     return np.asarray(((worlds == vector) | (vector == UNKNOWN)).all(1))
 
 
@@ -61,7 +64,7 @@ def _complete(
     game: Any, rules: Ints, levels: Ints, products: Reals, choices: Ints, weights: Reals, at: Ints, worlds: Ints,
     totals: Reals,
 ) -> int:  # fmt: skip
-    """Write the completions of the vector `levels[0]` and their weights, depth first; how many, or what is wrong.
+    """Write the completions of the vector `levels[0]` and their weights, depth first; return their number or a status.
 
     A level of `at` holds the hole, how many values it may have, and which of them is next.
     """

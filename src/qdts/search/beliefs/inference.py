@@ -1,7 +1,7 @@
-"""What the moves that others have made tell about a world: searches from where they made them (belief = `visits`).
+"""Inference from the others' moves, by searches from where they were made (belief = `visits`).
 
-Cowling et al. (2015) infer from the trees of earlier decisions. Here the searches of earlier views are made when they
-are wanted, each by the same options, visits and belief; the first views of a game have nobody's move to learn from.
+Cowling et al. (2015) infer from the trees of earlier decisions. Here the earlier views are searched when their policy
+is needed, each with the same options, visits and belief; before the first views of a game nobody has moved.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Callable
 import numpy as np
 
 from qdts.games.game import Game
-from qdts.kernels import Ints, Reals
-from qdts.search.beliefs.completions import completions
-from qdts.search.beliefs.likelihoods import likelihood, verify_replay, way_to
+from qdts.kernels import Ints
+from qdts.search.beliefs.completions import Completions, completions
+from qdts.search.beliefs.likelihoods import history_of, likelihood, verify_replay
 from qdts.search.decision.result import Result
 from qdts.search.seeds import nested_seed
 
 Search = Callable[[Ints, int, int, "Inference"], Result]
-"""A search from a view of a player with a seed, which may ask for more inference."""
+"""A search from a view of a player with a seed, which may need more inference."""
 
 
 class Inference:
@@ -29,19 +29,19 @@ class Inference:
         self.game, self.seed, self.search = game, seed, search
         self._known: dict[tuple[int, bytes], dict[int, float]] = {}
 
-    def believed(self, view: Ints, player: int) -> tuple[Ints, Reals]:
-        """The completions of a view and how likely each is, summing to one."""
+    def belief(self, view: Ints, player: int) -> Completions:
+        """The completions of a view and the probability of each."""
         worlds, rules = completions(self.game, view)
         weights = np.array(
             [
-                likelihood(self.game, way_to(self.game, world), player, self.policy, weight)
+                likelihood(self.game, history_of(self.game, world), player, self.policy, weight)
                 for world, weight in zip(worlds, rules.tolist(), strict=True)
             ]
         )
-        return worlds, weights / weights.sum()
+        return Completions(worlds, weights / weights.sum())
 
     def policy(self, view: Ints, player: int) -> dict[int, float]:
-        """(N(a) + 1) / (ΣN + k) of a search from a view; even where that search is under way already."""
+        """(N(a) + 1) / (ΣN + k) of a search from a view; uniform while that search runs."""
         key = player, view.tobytes()
         if key not in self._known:
             legal = self.game.legal(view)

@@ -1,4 +1,4 @@
-"""How likely the moves that lead to a world are: what every belief by Bayes' rule is made of."""
+"""The likelihood of the moves that lead to a world: what every belief by Bayes' rule is made of."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from qdts.games.interface import CHANCE
 from qdts.kernels import Ints
 
 PolicyAt = Callable[[Ints, int], dict[int, float]]
-"""From a view and the player who moves there to the probability of each of his actions."""
+"""From a view and the player who moves there to the probability of each of their actions."""
 
 
 class Step(NamedTuple):
-    """One move on the way to a world."""
+    """One move in the history of a world."""
 
     world: Ints
-    """Where it was made."""
+    """The world in which it was made."""
     mover: int
     move: int
 
 
 def verify_replay(game: Game, belief: str) -> None:
-    """Raise an InputError unless the rules tell how a world came about."""
+    """Raise an InputError unless the rules can give the history of a world."""
     if game.replay is None:
         raise InputError(
-            f"belief={belief} weighs the moves that led to a world, and the rules of {game.spec} tell no `replay`: "
+            f"belief={belief} weighs the moves that led to a world, and the rules of {game.spec} have no `replay`: "
             "expected rules, holes or completions"
         )
 
 
-def way_to(game: Game, world: Ints) -> list[Step]:
-    """The moves that lead from the start to a world, in order."""
+def history_of(game: Game, world: Ints) -> list[Step]:
+    """The moves that lead from the start to a world, in order, by the rules' `replay`."""
     assert game.replay is not None
     steps, at = [], game.initial()
     for move in game.replay(world):
@@ -43,10 +43,10 @@ def way_to(game: Game, world: Ints) -> list[Step]:
 
 
 def likelihood(game: Game, steps: Sequence[Step], player: int, policy: PolicyAt, rules: float) -> float:
-    """How likely some moves to a completion are, the player's own left out; `rules` is its weight by the rules.
+    """The probability of some moves to a completion, without the player's own; `rules` is its weight by the rules.
 
-    Several plays may lead to one world, by other outcomes of chance. Where the rules' weights are those of chance, they
-    know of all of them and stand for chance; else the outcomes of the one play that is told are taken.
+    Several histories may lead to one world, by other outcomes of chance. Where the rules' weights are those of chance,
+    they count all of these histories and stand for chance; otherwise the outcomes of the given history count.
     """
     weight = rules if game.weights == "chance" else 1.0
     for step in steps:

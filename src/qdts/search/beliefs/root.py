@@ -1,13 +1,13 @@
-"""The belief at the root, as if the others had answered P all along instead of played it.
+"""The belief at the root: as if the others had responded to P from their first move, instead of playing it.
 
     weight(w) = H(w) Π σ_u(a) / P_u(a)
 
     w   a completion of the root's view         u   a view at which another player has moved on the way to w
-    H   the evaluator's, along the holes        a   what he did there
-    σ   his answer to P, by a search from u
+    H   the evaluator's, along the holes        a   their action there
+    σ   their response to P, by a search from u
 
-H is a belief under P, but simulated players answer P. What is worth something against a player who answers from now
-on may be worth nothing against one who has answered from his first move (docs/search.md, *The belief at the root*).
+H is a belief under P, but simulated players respond to P. What pays against a player who responds from now on may pay
+nothing against one who has responded from their first move (docs/search.md, *The belief at the root*).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from qdts.games.game import Game
 from qdts.games.interface import CHANCE, NO_HOLE
 from qdts.kernels import Ints, Reals, declare
 from qdts.rng import seeded
-from qdts.search.beliefs.likelihoods import way_to
+from qdts.search.beliefs.likelihoods import history_of
 from qdts.search.decision.result import Result
 from qdts.search.evaluation.batches import OneByOne, as_queries, empty_evaluations, sample_query
 from qdts.search.evaluation.evaluator import BatchEvaluator
@@ -32,11 +32,11 @@ MOST = 256
 """Completions of a view that are weighed at most; with more of them H stays as it is."""
 
 Search = Callable[[Sequence[Ints], Sequence[int], Sequence[int]], list[Result]]
-"""Searches from views of players, each with a seed, for what these players answer."""
+"""Searches from views of players, each with a seed, for the responses of these players."""
 
 
 class RootBeliefs(NamedTuple):
-    """The weighed completions of every lane's root; none where H is as the evaluator says."""
+    """The weighted completions of every lane's root; none where H is the evaluator's."""
 
     worlds: Ints  # [M, W]
     weights: Reals  # [M]
@@ -47,39 +47,39 @@ RootBeliefsType = types.NamedTuple([int64[:, ::1], float64[::1], int64[::1]], Ro
 declare(RootBeliefs, RootBeliefsType)
 
 
-class Held(NamedTuple):
-    """Completions of a view, and what H gives to each."""
+class Filled(NamedTuple):
+    """A view with some of its holes filled in every possible way, and the product of H along them."""
 
-    worlds: list[Ints]
+    vectors: list[Ints]
     weights: list[float]
 
 
 class Move(NamedTuple):
-    """What another player has done on the way to a completion."""
+    """An action of another player on the way to a completion."""
 
     view: Ints
-    """Where."""
+    """The player's view when they acted."""
     player: int
     action: int
 
     @property
-    def place(self) -> tuple[int, bytes]:
-        """Who moved where."""
+    def key(self) -> tuple[int, bytes]:
+        """The player and the view."""
         return self.player, self.view.tobytes()
 
 
 def no_beliefs(game: Game, lanes: int) -> RootBeliefs:
-    """H as the evaluator says, in every lane."""
+    """The evaluator's H in every lane."""
     return RootBeliefs(np.zeros((0, game.world_size), np.int64), np.zeros(0), np.zeros(lanes + 1, np.int64))
 
 
-def exchanged(beliefs: RootBeliefs, s: int, by: RootBeliefs) -> RootBeliefs:
-    """Beliefs with those of one lane in the place of what lane s had."""
+def replace_lane(beliefs: RootBeliefs, s: int, new: RootBeliefs) -> RootBeliefs:
+    """The beliefs of all lanes, with those of lane s replaced by `new`, which holds one lane."""
     first, last = beliefs.start[s], beliefs.start[s + 1]
-    worlds = np.concatenate([beliefs.worlds[:first], by.worlds, beliefs.worlds[last:]])
-    weights = np.concatenate([beliefs.weights[:first], by.weights, beliefs.weights[last:]])
+    worlds = np.concatenate([beliefs.worlds[:first], new.worlds, beliefs.worlds[last:]])
+    weights = np.concatenate([beliefs.weights[:first], new.weights, beliefs.weights[last:]])
     start = beliefs.start.copy()
-    start[s + 1 :] += len(by.weights) - (last - first)
+    start[s + 1 :] += len(new.weights) - (last - first)
     return RootBeliefs(worlds, weights, start)
 
 
@@ -91,32 +91,31 @@ def response_beliefs(
     evaluator: BatchEvaluator | OneByOne,
     search: Search,
 ) -> RootBeliefs:
-    """The weights of all completions, where the rules tell how they came about and there are not too many."""
+    """The weights of all completions, where the rules have a `replay` and there are not too many completions."""
     if not game.hidden or game.replay is None:
         return no_beliefs(game, len(views))
-    held = held_by(game, views, players, evaluator)
-    moves = [
-        [moves_of_others(game, world, int(player)) for world in of.worlds] if is_weighed(game, of) else []
-        for of, player in zip(held, players, strict=True)
+    filled = fill_by_h(game, views, players, evaluator)
+    histories = [
+        [moves_of_others(game, world, int(player)) for world in of.vectors] if can_weigh(game, of) else []
+        for of, player in zip(filled, players, strict=True)
     ]
-    asked = {
-        (s, move.place): (move.view, move.player, nested_seed(move.view, move.player, seeds[s]))
-        for s, ways in enumerate(moves)
-        for way in ways
-        for move in way
+    roots = {
+        (s, move.key): (move.view, move.player, nested_seed(move.view, move.player, seeds[s]))
+        for s, of_lane in enumerate(histories)
+        for moves in of_lane
+        for move in moves
     }
-    evaluations = (
-        dict(zip(asked, map(ratios, search(*zip(*asked.values(), strict=True))), strict=True)) if asked else {}
-    )
+    results = search(*zip(*roots.values(), strict=True)) if roots else []
+    ratio = dict(zip(roots, map(response_ratios, results), strict=True))
     worlds: list[Ints] = []
     weights: list[float] = []
     start = [0]
-    for s, (of, ways) in enumerate(zip(held, moves, strict=True)):
-        if any(ways):
-            worlds += of.worlds
+    for s, (of, of_lane) in enumerate(zip(filled, histories, strict=True)):
+        if any(of_lane):
+            worlds += of.vectors
             weights += [
-                weight * float(np.prod([evaluations[s, move.place][move.action] for move in way]))
-                for weight, way in zip(of.weights, ways, strict=True)
+                weight * float(np.prod([ratio[s, move.key][move.action] for move in moves]))
+                for weight, moves in zip(of.weights, of_lane, strict=True)
             ]
         start.append(len(worlds))
     return RootBeliefs(
@@ -124,58 +123,58 @@ def response_beliefs(
     )
 
 
-def is_weighed(game: Game, held: Held) -> bool:
-    """Whether there is something to weigh, and all actions at the view are whole: pieces lead to views of their own."""
-    if len(held.worlds) < 2:
+def can_weigh(game: Game, filled: Filled) -> bool:
+    """Whether there are several completions, and no action at the view is split: its parts lead to other views."""
+    if len(filled.vectors) < 2:
         return False
-    world = held.worlds[0]
+    world = filled.vectors[0]
     return not any(game.midway(game.step(world, action)) for action in game.legal(world))
 
 
-def ratios(result: Result) -> dict[int, float]:
+def response_ratios(result: Result) -> dict[int, float]:
     """σ(a) / P(a) of every action; 1 where P is 0."""
     prior = np.where(result.prior > 0.0, result.prior, 1.0)
-    told = np.where(result.prior > 0.0, result.move / prior, 1.0)
-    return dict(zip(result.actions.tolist(), told.tolist(), strict=True))
+    ratios = np.where(result.prior > 0.0, result.move / prior, 1.0)
+    return dict(zip(result.actions.tolist(), ratios.tolist(), strict=True))
 
 
 def moves_of_others(game: Game, world: Ints, player: int) -> list[Move]:
     """The actions on the way to a world that are neither the player's nor chance's."""
     return [
         Move(game.view(step.world, step.mover), step.mover, step.move)
-        for step in way_to(game, world)
+        for step in history_of(game, world)
         if step.mover not in (CHANCE, player)
     ]
 
 
-def held_by(game: Game, views: Ints, players: Ints, evaluator: BatchEvaluator | OneByOne) -> list[Held]:
+def fill_by_h(game: Game, views: Ints, players: Ints, evaluator: BatchEvaluator | OneByOne) -> list[Filled]:
     """The completions of each view with the product of H along their holes; none where there are too many.
 
-    H is asked hole by hole, for all views at once, with the first legal action pending.
+    H is evaluated hole by hole, for all views at once, with the first legal action pending.
     """
-    held = [Held([view], [1.0]) for view in views]
+    filled = [Filled([view], [1.0]) for view in views]
     pending = [game.legal(view)[0] for view in views]
     while True:
         queries = [
             sample_query(game, vector, int(player), action)
-            for of, player, action in zip(held, players, pending, strict=True)
-            for vector in of.worlds
+            for of, player, action in zip(filled, players, pending, strict=True)
+            for vector in of.vectors
             if game.hole(vector) != NO_HOLE
         ]
         if not queries:
-            return held
+            return filled
         evaluations = empty_evaluations(game, len(queries))
         evaluator.evaluate_batch(as_queries(game, queries, seeded(0)), evaluations)
-        told = zip(queries, evaluations.prior, strict=True)
-        for s, of in enumerate(held):
-            filled = Held([], [])
+        evaluated = zip(queries, evaluations.prior, strict=True)
+        for s, of in enumerate(filled):
+            next_filled = Filled([], [])
             for vector, weight in zip(*of, strict=True):
                 if game.hole(vector) == NO_HOLE:
-                    filled.worlds.append(vector)
-                    filled.weights.append(weight)
+                    next_filled.vectors.append(vector)
+                    next_filled.weights.append(weight)
                     continue
-                query, prior = next(told)
+                query, prior = next(evaluated)
                 for value, h in zip(query.choices.tolist(), prior.tolist(), strict=False):
-                    filled.worlds.append(game.fill(vector, query.hole, value))
-                    filled.weights.append(weight * h)
-            held[s] = filled if len(filled.worlds) <= MOST else Held([], [])
+                    next_filled.vectors.append(game.fill(vector, query.hole, value))
+                    next_filled.weights.append(weight * h)
+            filled[s] = next_filled if len(next_filled.vectors) <= MOST else Filled([], [])

@@ -1,4 +1,4 @@
-"""What the root makes of a search: the mirror step, the decision, and the result that a caller gets.
+"""The root's decision: the mirror step, the distribution that a move is sampled from, and the result of a search.
 
 Imports from `search.options` alone.
 """

@@ -1,4 +1,4 @@
-"""The mirror step: from a policy towards what is worth more, as far as the step goes.
+"""The mirror step: from a policy towards the actions with higher values, as far as the step goes.
 
 Magnetic mirror descent (Sokota et al. 2023) with a uniform magnet ρ:
 
@@ -17,10 +17,10 @@ from qdts.kernels import Reals, compiled
 
 @compiled
 def doubted(prior: Reals, lo: Reals, hi: Reals, count: int, doubt: float, out: Reals) -> None:
-    """Write for each choice the point of its interval, widened by a doubt, nearest to what P is worth.
+    """Write for each choice the point of its interval, widened by a doubt, that is nearest to the value of P.
 
-    q(a) = the point of [lo(a) − doubt, hi(a) + doubt] nearest to Σ P(b) (lo(b) + hi(b)) / 2: what differs from that by
-    no more than the doubt counts as equal to it. `out` may be `lo` or `hi`.
+    q(a) = the point of [lo(a) − doubt, hi(a) + doubt] nearest to Σ P(b) (lo(b) + hi(b)) / 2: a value that differs from
+    that sum by no more than the doubt counts as equal to it. `out` may be `lo` or `hi`.
     """
     worth = 0.0
     for k in range(count):
@@ -33,7 +33,7 @@ def doubted(prior: Reals, lo: Reals, hi: Reals, count: int, doubt: float, out: R
 def mirror_step(prior: Reals, q: Reals, count: int, step: float, temperature: float, out: Reals) -> None:
     """Write π over the first `count` choices. A choice with P = 0 keeps 0.
 
-    ρ is constant and cancels, so it is left out; what it does is the power of 1 / (1 + ηα).
+    ρ is constant and cancels; what is left of the magnet is the power 1 / (1 + ηα).
     """
     power = 1.0 / (1.0 + step * temperature)
     top = -np.inf

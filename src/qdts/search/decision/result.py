@@ -1,4 +1,4 @@
-"""What a search found at its root."""
+"""The result of a search, at its root."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from qdts.kernels import Ints, Reals
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The root's actions after a search, and what it decided. A counts the legal actions."""
+    """The root's actions after a search, and its decision. A is the number of legal actions."""
 
     actions: Ints
     """int64[A]"""
@@ -21,10 +21,10 @@ class Result:
     prior: Reals
     """float64[A]: P as the evaluator gave it"""
     move: Reals
-    """float64[A]: the distribution that the move is drawn from"""
+    """float64[A]: the distribution to sample the move from"""
     target: Reals
     """float64[A]: the policy target"""
     nodes: int
-    """How many nodes the search has."""
+    """The number of nodes of the search."""
     full: bool = False
-    """Whether it ran into `max_nodes` and went on without growing."""
+    """Whether it reached `max_nodes` and added visits without growing."""

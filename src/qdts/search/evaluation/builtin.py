@@ -22,7 +22,7 @@ from qdts.search.evaluation.table_beliefs import table_with_belief
 from qdts.search.options.options import Options
 from qdts.search.options.packed import PackedOptions, pack_options
 from qdts.search.options.variants import Belief
-from qdts.solving.policy import Policy
+from qdts.solving.policy.table import Policy
 
 
 class Compiled:

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from qdts.fields import tuple_type
 from qdts.hashing import index_rows, probe
 from qdts.kernels import Ints, Reals, kernel
-from qdts.solving.belief import tree_worlds
-from qdts.solving.policy import Policy, aligned, game_tree
-from qdts.solving.tree import NONE
-from qdts.solving.values import belief_weights, chance_reach, merged_values, reach
+from qdts.solving.exact.belief import tree_worlds
+from qdts.solving.exact.values import belief_weights, chance_reach, merged_values, reach
+from qdts.solving.policy.table import Policy, aligned
+from qdts.solving.tree.arrays import NONE
+from qdts.solving.tree.recent import game_tree
 
 Ints32 = NDArray[np.int32]
 

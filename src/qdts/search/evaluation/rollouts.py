@@ -16,7 +16,7 @@ from qdts.pointers import element
 from qdts.rng import State, sample_by_weight, sampled
 from qdts.search.evaluation.packed import Workspace
 from qdts.search.evaluation.policy_table import Ints32, PolicyTable, empty_policy_table, find_view
-from qdts.solving.policy import Policy, verify_game
+from qdts.solving.policy.table import Policy, verify_game
 
 NONE = -1
 """No view has other actions than the game."""

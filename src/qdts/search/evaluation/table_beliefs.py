@@ -15,9 +15,10 @@ from qdts.search.evaluation.lookup import fits, look_up_sample
 from qdts.search.evaluation.packed import PackedEvaluation, PackedQuery, Workspace
 from qdts.search.evaluation.policy_table import H_RULES, H_UNIFORM, H_WEIGHTS, PolicyTable, PolicyTableType
 from qdts.search.options.variants import Belief
-from qdts.solving.policy import Policy, aligned, game_tree
-from qdts.solving.tree import NONE, Histories, HistoriesType
-from qdts.solving.values import chance_reach, edge, reach
+from qdts.solving.exact.values import chance_reach, edge, reach
+from qdts.solving.policy.table import Policy, aligned
+from qdts.solving.tree.arrays import NONE, Histories, HistoriesType
+from qdts.solving.tree.recent import game_tree
 
 
 def table_with_belief(policy: Policy, table: PolicyTable, belief: Belief) -> PolicyTable:

@@ -15,7 +15,7 @@ from qdts.games.game import Game
 from qdts.kernels import Ints
 from qdts.rng import seeded
 from qdts.search.beliefs.overrides import with_belief
-from qdts.search.beliefs.root import RootBeliefs, exchanged, no_beliefs, response_beliefs
+from qdts.search.beliefs.root import RootBeliefs, no_beliefs, replace_lane, response_beliefs
 from qdts.search.decision.result import Result
 from qdts.search.decision.root import decide
 from qdts.search.evaluation.batches import OneByOne
@@ -45,6 +45,7 @@ from qdts.search.forest.reuse import find_view, plant, plant_all, prune
 from qdts.search.options.compatibility import verify_belief
 from qdts.search.options.options import Options
 from qdts.search.options.packed import pack_options
+from qdts.search.options.variants import Belief, Decision, RootBelief, RootQ
 from qdts.search.roots import verified_roots, verify_root, verify_visits
 
 QUOTA = 256, 1024
@@ -129,9 +130,9 @@ class Searcher:
     def _responses(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Result]:
         """How players would respond at their views, as mirror steps by the options of simulated players."""
         options = replace(
-            self.options, belief="model", root_belief="model", decision="mirror", root_q="nearest",
-            root_step=self.options.step, root_reach=2.0, root_doubt=0.0, root_temperature=0.0, noise=0.0,
-            prior_temperature=1.0,
+            self.options, belief=Belief.MODEL, root_belief=RootBelief.MODEL, decision=Decision.MIRROR,
+            root_q=RootQ.NEAREST, root_step=self.options.step, root_reach=2.0, root_doubt=0.0, root_temperature=0.0,
+            noise=0.0, prior_temperature=1.0,
         )  # fmt: skip
         found = []
         for at in range(0, len(views), SIDE_BY_SIDE):
@@ -266,7 +267,7 @@ class Searcher:
             return True
         believed = self._believed(view[None], np.array([player]), [self._seeds[s]])
         has_own = len(believed.weights) > 0 or self._beliefs.start[s] < self._beliefs.start[s + 1]
-        self._beliefs = exchanged(self._beliefs, s, believed)
+        self._beliefs = replace_lane(self._beliefs, s, believed)
         self._draw_noise(s, view)
         if node != NONE and not has_own and prune(self.forest.where, self._packed, s, node):
             return True

@@ -1,27 +1,19 @@
-"""Which of the named searches can search which game, and which options make sense together."""
+"""Which of the named searches can search which game, and which options go together."""
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from qdts.errors import InputError
 from qdts.games.game import Game
-from qdts.search.options.options import SEARCHES, Options, named
+from qdts.search.options.named import SEARCHES, named
+from qdts.search.options.options import DESCRIPTIONS, Options, current_names
+from qdts.search.options.variants import Belief, Machine, SelfDeterminization, Trees
 
-OPEN_ONLY = {"puct": "a-ismcts", "uct": "ismcts"}
-"""Searches for games that hide nothing, each with its counterpart for those that do."""
-
-BANDIT = ("c", "belief", "decision", "c_lcb", "root_step", "root_reach", "root_q", "doubt", "root_doubt",
-          "c_doubt", "root_temperature", "max_nodes", "trees", "self_determinization")  # fmt: skip
-READ = {
-    "bandit": BANDIT,
-    "forest": tuple(f.name for f in fields(Options) if f.name not in ("machine", "trees", "self_determinization")),
-}
-"""The options that a machine reads."""
-BELIEFS = {
-    "forest": ("model", "rules", "holes", "completions", "bayes", "exact"),
-    "bandit": ("rules", "holes", "completions", "visits"),
+BELIEFS: Mapping[Machine, Sequence[Belief]] = {
+    Machine.FOREST: [belief for belief in Belief if belief is not Belief.VISITS],
+    Machine.BANDIT: [Belief.RULES, Belief.HOLES, Belief.COMPLETIONS, Belief.VISITS],
 }
 """The beliefs that a machine can have."""
 
@@ -32,34 +24,41 @@ def search_with_networks(game: Game) -> str:
 
 
 def options_for(game: Game, name: str, **changes: Any) -> Options:
-    """The options of a named search, some of them changed, if it can search this game and reads them all."""
+    """The options of a named search with some of them changed.
+
+    Raises an InputError unless the search is possible in this game and reads every option that is changed.
+    """
+    changes = current_names(changes)
     options = named(name, **changes)
-    if game.hidden and name in OPEN_ONLY:
+    search = SEARCHES[name]
+    if game.hidden and search.with_hidden is not None:
         raise InputError(
-            f"{name} searches games that hide nothing, and {game.spec} hides something: use {OPEN_ONLY[name]}"
+            f"{name} searches games that hide nothing, and {game.spec} hides something: use {search.with_hidden}"
         )
-    usual = SEARCHES[name]
-    for option, value in changes.items():
-        if value != getattr(usual, option) and option not in READ[usual.machine]:
+    machine = search.options.machine
+    read = [option for option, description in DESCRIPTIONS.items() if machine in description.readers]
+    for option in changes:
+        value = getattr(options, option)
+        if value != getattr(search.options, option) and option not in read:
             raise InputError(
-                f"{option}={value} means nothing to {name}, expected an option of the {usual.machine}: "
-                f"{', '.join(sorted(READ[usual.machine]))}"
+                f"{option}={value} means nothing to {name}, expected an option of the {machine}: "
+                f"{', '.join(sorted(read))}"
             )
     verify_belief(options)
     return options
 
 
 def verify_belief(options: Options) -> None:
-    """Raise an InputError unless the machine knows the belief, and the bandit's trees what is wanted of them."""
+    """Raise an InputError unless the machine can have the belief, and the bandit's trees allow it."""
     if options.belief not in BELIEFS[options.machine]:
         raise InputError(
             f"belief={options.belief} is not possible for the {options.machine}, "
             f"expected one of {', '.join(BELIEFS[options.machine])}"
         )
-    if options.trees != "many" and options.machine == "bandit":
-        if options.belief == "visits":
+    if options.machine is Machine.BANDIT and options.trees is Trees.ONE:
+        if options.belief is Belief.VISITS:
             raise InputError("belief=visits is not possible with trees=one, expected trees=many (mt-ismcts)")
-        if options.self_determinization != "none":
+        if options.self_determinization is not SelfDeterminization.NONE:
             raise InputError(
                 f"self_determinization={options.self_determinization} is not possible with trees=one, "
                 "expected trees=many (mt-ismcts)"

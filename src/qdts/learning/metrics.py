@@ -1,0 +1,168 @@
+"""The metrics of a run: what one line of metrics.jsonl holds, and how each number is called wherever it is shown.
+
+A new metric is an entry of METRICS, and a number that the loop puts into its lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from qdts.errors import unknown
+
+Line = dict[str, Any]
+"""The metrics of one generation by name; those that were not measured are missing."""
+
+
+class Figure(NamedTuple):
+    """A picture of the report: some metrics against seconds."""
+
+    title: str
+    log: bool = True
+    """Whether the axis of values is logarithmic."""
+
+
+NASH_CONV = Figure("NashConv")
+LOSSES = Figure("Losses")
+ERRORS = Figure("Errors of V and H against what follows from P")
+RESIDUALS = Figure("Residual variance of V before it is fitted")
+ENTROPY = Figure("Entropy of policy targets, in nats", log=False)
+GAMES = Figure("Games per second", log=False)
+VISITS = Figure("Visits per second", log=False)
+FIGURES = (NASH_CONV, LOSSES, ERRORS, RESIDUALS, ENTROPY, GAMES, VISITS)
+"""All pictures, in the order of the report."""
+
+
+class Metric(NamedTuple):
+    """One number of a generation."""
+
+    name: str
+    """Its key in metrics.jsonl."""
+    label: str
+    """How people read it."""
+    unit: str
+    meaning: str
+    figure: Figure | None = None
+    """The picture of the report that shows it."""
+    curve: str = ""
+    """Its name in that picture."""
+    derived: bool = False
+    """Whether it is computed from two lines, and not in metrics.jsonl."""
+
+
+METRICS = (
+    Metric("generation", "generation", "", "the number of the generation, from 1"),
+    Metric("games", "games", "games", "games of self-play so far"),
+    Metric("seconds", "seconds", "s", "time of self-play and fitting so far: the clock of the budget"),
+    Metric("searches", "searches", "searches", "searches of the generation; games at the same view share one"),
+    Metric("visits", "visits", "visits", "visits of all these searches"),
+    Metric("root_step", "mirror step", "", "η_root in this generation"),
+    Metric("root_temperature", "magnet strength", "", "α_root in this generation"),
+    Metric("policy_loss", "loss of P", "nats", "cross-entropy of P with its targets, mean over steps", LOSSES, "P"),
+    Metric("value_loss", "loss of V", "variance of targets", "mean square of target − V, mean over steps", LOSSES, "V"),
+    Metric("child_loss", "loss of V_c", "variance of targets", "the same for V_c", LOSSES, "V_c"),
+    Metric("belief_loss", "loss of H", "nats", "cross-entropy of H with its targets, mean over steps", LOSSES, "H"),
+    Metric("entropy", "entropy of policy targets", "nats", "mean over examples by weight", ENTROPY, "entropy"),
+    Metric(
+        "value_residual",
+        "residual of V",
+        "S²",
+        "mean square of target − V, before V learns from them",
+        RESIDUALS,
+        "target",
+    ),
+    Metric(
+        "nash_conv",
+        "NashConv",
+        "returns",
+        "the sum of what each player gains by a best response to the others' P; exact",
+        NASH_CONV,
+        "network",
+    ),
+    Metric(
+        "nash_conv_average",
+        "NashConv with averaged weights",
+        "returns",
+        "the same for P of the averaged weights",
+        NASH_CONV,
+        "averaged weights",
+    ),
+    Metric(
+        "value_error",
+        "error of V",
+        "S, half the range of returns",
+        "root mean square of V minus the exact value of P at players' views",
+        ERRORS,
+        "V",
+    ),
+    Metric(
+        "belief_error",
+        "error of H",
+        "L1 distance",
+        "mean distance of H's belief over worlds from Bayes' rule",
+        ERRORS,
+        "H",
+    ),
+    Metric(
+        "outcome_residual",
+        "residual of V in outcomes",
+        "S²",
+        "mean square of return − V, after V has learned",
+        RESIDUALS,
+        "plain outcome",
+    ),
+    Metric(
+        "nash_conv_search",
+        "NashConv with search",
+        "returns",
+        "by visits, of what the search for networks plays with averaged weights; at the end of a run",
+        NASH_CONV,
+        "search",
+    ),
+    Metric("games_per_second", "games per second", "1/s", "games of the generation by its time", GAMES, "games", True),
+    Metric(
+        "visits_per_second", "visits per second", "1/s", "visits of the generation by its time", VISITS, "visits", True
+    ),
+)
+"""All metrics, in the order of a line."""
+BY_NAME = {metric.name: metric for metric in METRICS}
+
+
+def label(name: str) -> str:
+    """How people read a metric."""
+    return BY_NAME[name].label
+
+
+def line(**values: Any) -> Line:
+    """A line of metrics.jsonl; the values must be metrics, and come in their order."""
+    for name in values:
+        if name not in BY_NAME or BY_NAME[name].derived:
+            raise unknown("metric", name, (metric.name for metric in METRICS if not metric.derived))
+    return {metric.name: values[metric.name] for metric in METRICS if metric.name in values}
+
+
+def latest(lines: Sequence[Line], name: str) -> Any:
+    """The newest value of a metric; None where it was never measured."""
+    assert name in BY_NAME, name
+    return next((line[name] for line in reversed(lines) if line.get(name) is not None), None)
+
+
+def is_measured(line: Line) -> bool:
+    """Whether NashConv and the errors were measured in a generation."""
+    return line.get("nash_conv") is not None
+
+
+def with_speeds(line: Line, before: Line | None) -> Line:
+    """A line with the derived metrics; without them where no time has passed since the line before."""
+    start = before or {"games": 0, "seconds": 0.0}
+    seconds = line["seconds"] - start["seconds"]
+    if seconds <= 0.0:
+        return line
+    counts = {"games": line["games"] - start["games"], "visits": line.get("visits", 0)}
+    return line | {f"{name}_per_second": count / seconds for name, count in counts.items()}
+
+
+def markdown_table() -> str:
+    """The metrics of metrics.jsonl as a table for `docs/learning.md`."""
+    rows = [f"| `{m.name}` | {m.label} | {m.unit} | {m.meaning} |" for m in METRICS if not m.derived]
+    return "\n".join(["| metric | label | unit | meaning |", "| --- | --- | --- | --- |", *rows])

@@ -1,0 +1,47 @@
+"""What a network evaluates at many nodes at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qdts.games import batch
+from qdts.games.game import Game
+from qdts.kernels import Ints, Reals
+from qdts.learning.nodes.clock import Timed
+from qdts.learning.nodes.nodes import Nodes, queries_of
+from qdts.nets.evaluator import Network
+from qdts.search.evaluation.batches import empty_evaluations
+from qdts.search.evaluation.evaluator import ACT, NOTHING, TERMINAL
+
+NO_ACTION = -1.0
+"""`policy_at` beyond the actions of a view."""
+
+
+def act_nodes(views: Ints, players: Ints) -> Nodes:
+    """The ACT nodes of players at their views."""
+    nothing = np.full(len(views), NOTHING)
+    return Nodes(np.full(len(views), ACT), views, players, nothing, nothing)
+
+
+def policy_at(game: Game, network: Network | Timed, views: Ints, players: Ints) -> Reals:
+    """P at some views; NO_ACTION beyond the actions of each. float64[N, B]"""
+    queries = queries_of(game, act_nodes(views, players))
+    evaluations = empty_evaluations(game, len(views))
+    network.evaluate_batch(queries, evaluations)
+    return np.where(np.arange(evaluations.prior.shape[1]) < queries.degree[:, None], evaluations.prior, NO_ACTION)
+
+
+def values_at(game: Game, network: Network | Timed, nodes: Nodes) -> Reals:
+    """V of some nodes, and the returns of finished games. float64[N, K]"""
+    k = 1 if game.hidden else game.players
+    out = np.zeros((len(nodes.kind), k))
+    over = nodes.kind == TERMINAL
+    if over.any():
+        returns = batch.returns(game, nodes.vector[over])
+        out[over] = np.take_along_axis(returns, nodes.player[over][:, None], 1) if game.hidden else returns
+    if not over.all():
+        going = np.flatnonzero(~over)
+        evaluations = empty_evaluations(game, len(going))
+        network.evaluate_batch(queries_of(game, nodes.take(going)), evaluations)
+        out[going] = evaluations.value
+    return out

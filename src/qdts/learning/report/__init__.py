@@ -1,0 +1,4 @@
+"""The report of a run: an HTML page with pictures.
+
+May import runs, metrics and settings.
+"""

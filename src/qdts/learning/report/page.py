@@ -1,0 +1,114 @@
+"""The report of a run: one HTML page with pictures, which needs no other file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from qdts.files import write_whole
+from qdts.learning.config import flat
+from qdts.learning.metrics import BY_NAME, FIGURES, METRICS, Line, Metric, is_measured, label, latest, with_speeds
+from qdts.learning.report.picture import Point, Series, picture
+from qdts.learning.run import Run
+
+STYLE = """
+body { font: 14px/1.45 system-ui, sans-serif; color: #212529; background: #fff; margin: 2rem auto; max-width: 1000px;
+       padding: 0 1rem; }
+h1 { font-size: 1.4rem; margin: 0; } h2 { font-size: 1rem; margin: 0; } h1 + p { color: #868e96; margin: 0 0 1.2rem; }
+.pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(380px, 1fr)); gap: 1.6rem; }
+figure { margin: 0; } svg { width: 100%; } .keys { margin: 0.2rem 0; font-size: 12px; color: #495057; }
+.keys span { margin-right: 1em; white-space: nowrap; }
+.keys i { display: inline-block; width: 12px; height: 3px; margin-right: 4px; vertical-align: middle; }
+table { border-collapse: collapse; margin: 0.4rem 0 1.6rem; } td { padding: 1px 1.6em 1px 0; }
+td:first-child { color: #868e96; } .settings { columns: 3 260px; font-size: 12px; }
+"""
+
+
+def write_report(run: Run) -> None:
+    """Write the page, whole or not at all."""
+    text = page(run, run.metrics())
+    write_whole(run.report, lambda file: file.write(text.encode()))
+
+
+def page(run: Run, metrics: Sequence[Line]) -> str:
+    """The page as text, which is also well-formed XML."""
+    name = escape(run.game.spec)
+    budget = f"{run.generations:,} generations" if run.generations is not None else f"{run.minutes:g} minutes"
+    settings = "".join(
+        f"<div>{escape(key)} = <b>{escape(_words(value))}</b></div>" for key, value in flat(run.config).items()
+    )
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/><title>{name}</title>'
+        f"<style>{STYLE}</style></head>\n<body><h1>{name}</h1>"
+        f"<p>seed {run.seed}, a budget of {budget}; seconds are those of self-play and fitting</p>\n"
+        f"{_table(_figures(metrics))}\n"
+        f'<div class="pictures">\n{_pictures(metrics)}\n</div>\n'
+        f'<h2>Settings</h2>\n<div class="settings">{settings}</div>\n</body></html>\n'
+    )
+
+
+def _words(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _table(figures: Mapping[str, str]) -> str:
+    rows = "".join(f"<tr><td>{escape(name)}</td><td><b>{escape(text)}</b></td></tr>" for name, text in figures.items())
+    return f"<table>{rows}</table>" if rows else "<p>No generation is done yet.</p>"
+
+
+def _figures(metrics: Sequence[Line]) -> dict[str, str]:
+    """The newest figures, by their labels."""
+    if not metrics:
+        return {}
+    last = metrics[-1]
+    figures = {
+        label("generation"): f"{last['generation']:,}",
+        label("games"): f"{last['games']:,}",
+        label("seconds"): f"{last['seconds']:,.1f}",
+    }
+    for name in ("nash_conv", "nash_conv_average", "value_error", "belief_error"):
+        value = latest(metrics, name)
+        if value is not None:
+            figures[f"{label(name)} ({BY_NAME[name].unit})"] = f"{value:.4g}"
+    for row in latest(metrics, "nash_conv_search") or []:
+        figures[f"{label('nash_conv_search')}, {row['visits']:,} visits"] = f"{row['nash_conv']:.4g}"
+    return figures
+
+
+def _pictures(metrics: Sequence[Line]) -> str:
+    """All pictures that have something to show."""
+    lines = _thinned(metrics)
+    made = (
+        picture(
+            figure.title,
+            [series for metric in METRICS if metric.figure == figure for series in _series(lines, metric)],
+            log_y=figure.log,
+        )
+        for figure in FIGURES
+    )
+    return "\n".join(text for text in made if text)
+
+
+def _thinned(metrics: Sequence[Line]) -> list[Line]:
+    """The lines to draw, with speeds: all that were measured, and of the others the last in each 0.01 of log₁₀ s."""
+    kept: dict[tuple[bool, int], Line] = {}
+    for before, line in zip([None, *metrics], metrics, strict=False):
+        measured = is_measured(line)
+        column = line["generation"] if measured else math.floor(100 * math.log10(max(line["seconds"], 1e-9)))
+        kept[measured, column] = with_speeds(line, before)
+    return sorted(kept.values(), key=lambda line: line["generation"])
+
+
+def _series(lines: Iterable[Line], metric: Metric) -> list[Series]:
+    """The curve of a metric; dots for each number of visits where it is a list by visits."""
+    there = [(line["seconds"], line[metric.name]) for line in lines if line.get(metric.name) is not None]
+    by_visits: dict[int, list[Point]] = {}
+    for seconds, rows in there:
+        for row in rows if isinstance(rows, list) else []:
+            by_visits.setdefault(row["visits"], []).append((seconds, row["nash_conv"]))
+    if by_visits:
+        names = {visits: f"{metric.curve}, {visits:,} visits" for visits in by_visits}
+        return [Series(names[visits], points, dots=True) for visits, points in by_visits.items()]
+    return [Series(metric.curve, there)]

@@ -1,0 +1,196 @@
+"""The targets of V and V_c.
+
+For an owner i and a played game let F(t) be the value that follows from step t on, computed from the end
+(`docs/learning.md`, *The value target*):
+
+    F(end) = i's return
+    i moves at t          F(t) = λ F(t + 1) + (1 − λ) S(t),    S(t) = Σ_a move(a) · middle of Q(a), the search's value;
+                          F(t) = S(t) if i explored at t, or if F(t + 1) is unknown
+    another moves at t    F(t) = F(t + 1); unknown if they explored
+
+F(t) is the target of V at the ACT, OPPONENT or CHANCE node of step t, and F(t + 1) at the SAMPLE nodes after i's move.
+The target of V_c of a choice is the network's own V of the child, and the return where the game is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from qdts.games.game import Game
+from qdts.kernels import Ints, Reals
+from qdts.learning.config import Config, ValueSettings
+from qdts.learning.nodes.clock import Timed
+from qdts.learning.nodes.evaluation import values_at
+from qdts.learning.nodes.nodes import (
+    Flags,
+    Nodes,
+    arrive,
+    chain_after,
+    children,
+    distinct,
+    joined,
+    queries_of,
+)
+from qdts.learning.selfplay.record import NO_SEARCH, Record
+from qdts.nets.evaluator import Network
+from qdts.nets.examples import ValueExamples
+from qdts.nets.examples import joined as joined_examples
+
+
+@dataclass(frozen=True)
+class ValueRule:
+    """How F is computed."""
+
+    mix: float = 0.5
+    """λ"""
+    deblunder: bool = True
+    """Whether S replaces what follows an exploring move; otherwise F is unknown before one."""
+
+
+OUTCOME = ValueRule(mix=1.0, deblunder=False)
+"""F is the return, and unknown before an exploring move."""
+VALUE_TARGETS: Mapping[str, Callable[[ValueSettings], ValueRule]] = {
+    "mix": lambda settings: ValueRule(settings.mix, settings.deblunder),
+    "outcome": lambda _: OUTCOME,
+}
+"""The rules by the setting `value.target`."""
+
+
+def rule_of(config: Config) -> ValueRule:
+    """The rule of a run's settings."""
+    return VALUE_TARGETS[config.value.target](config.value)
+
+
+class ValueTargets(NamedTuple):
+    """Every node of the generation's games once, with the mean of its targets; K is the number of values of a node."""
+
+    nodes: Nodes  # [N]
+    target: Reals  # [N, K]
+    known: Reals  # [N, K] 1 where there is a target
+    weight: Reals  # [N] how often the node occurred
+    spread: Reals  # [N] the variance of its targets
+
+
+def root_values(record: Record) -> Reals:
+    """S of every search: the value of its move distribution by its own Q. float64[S]"""
+    middle = (record.q_lo.astype(np.float64) + record.q_hi) / 2
+    return np.add.reduceat(record.move * middle, record.offset[:-1]) if len(record.offset) > 1 else np.zeros(0)
+
+
+def following(record: Record, player: int, rule: ValueRule) -> tuple[Reals, Flags]:
+    """F of a player at every step and after the last step of each game, and whether it is known.
+
+    Game g has the places first[g] + g to first[g + 1] + g.
+    """
+    games = len(record)
+    value, known = np.zeros(len(record.action) + games), np.ones(len(record.action) + games, np.bool_)
+    length = np.diff(record.first)
+    value[record.first[1:] + np.arange(games)] = record.returns[:, player]
+    s = root_values(record)
+    for back in range(1, int(length.max(initial=0)) + 1):
+        g = np.flatnonzero(length >= back)
+        t = record.first[g + 1] - back
+        place = t + g
+        own, explored = record.mover[t] == player, record.explored[t] == 1
+        after, sure = value[place + 1], known[place + 1]
+        value[place], known[place] = after, sure & ~explored
+        if rule.mix < 1.0 or rule.deblunder:
+            searched = own & (record.search[t] != NO_SEARCH)
+            rely = known[place] & searched
+            mine = np.where(searched, s[np.maximum(record.search[t], 0)] if len(s) else 0.0, 0.0)
+            value[place] = np.where(rely, rule.mix * after + (1.0 - rule.mix) * mine, value[place])
+            if rule.deblunder:
+                alone = searched & ~known[place]
+                value[place] = np.where(alone, mine, value[place])
+                known[place] |= alone
+    return value, known
+
+
+def value_targets(record: Record, rule: ValueRule) -> ValueTargets:
+    """The nodes of every owner's tree on the paths of all games, with their targets; equal nodes are merged."""
+    found = _hidden_information(record, rule) if record.game.hidden else _perfect_information(record, rule)
+    return _merged(*found)
+
+
+def _merged(nodes: Nodes, target: Reals, known: Reals) -> ValueTargets:
+    """Every node once, with the mean of its targets."""
+    unique, which = distinct(nodes)
+    n, k = len(unique.kind), target.shape[1]
+    count = np.bincount(which, minlength=n).astype(np.float64)
+    columns = []
+    for i in range(k):
+        seen = np.bincount(which, known[:, i], n)
+        total = np.bincount(which, known[:, i] * target[:, i], n)
+        square = np.bincount(which, known[:, i] * target[:, i] ** 2, n)
+        columns.append((total / np.maximum(seen, 1), seen > 0, square / np.maximum(seen, 1)))
+    mean = np.column_stack([c[0] for c in columns])
+    there = np.column_stack([c[1] for c in columns]).astype(np.float64)
+    spreads = there * np.maximum(0.0, np.column_stack([c[2] for c in columns]) - mean**2)
+    spread = spreads.sum(1) / np.maximum(there.sum(1), 1)
+    return ValueTargets(unique, mean, there, count, spread)
+
+
+def _places(record: Record) -> Ints:
+    """The place of every step in the result of `following`."""
+    return np.arange(len(record.action)) + np.repeat(np.arange(len(record)), np.diff(record.first))
+
+
+def _hidden_information(record: Record, rule: ValueRule) -> tuple[Nodes, Reals, Reals]:
+    game, worlds, place = record.game, record.worlds, _places(record)
+    parts: list[Nodes] = []
+    targets: list[Reals] = []
+    for player in range(game.players):
+        value, known = following(record, player, rule)
+        own = record.mover == player
+        turns = np.concatenate([[0], np.cumsum(own)])
+        begun = turns[1:] > np.repeat(turns[record.first[:-1]], np.diff(record.first))
+        there = np.flatnonzero(begun & known[place])
+        parts.append(arrive(game, worlds[there], np.full(len(there), player)))
+        targets.append(value[place[there]])
+        then = np.flatnonzero(own & known[place + 1])
+        actions = record.action[then].astype(np.int64)
+        nodes, at, _ = chain_after(game, worlds[then], np.full(len(then), player), actions)
+        parts.append(nodes)
+        targets.append(value[place[then[at]] + 1])
+    target = np.concatenate(targets)[:, None]
+    return joined(parts), target, np.ones_like(target)
+
+
+def _perfect_information(record: Record, rule: ValueRule) -> tuple[Nodes, Reals, Reals]:
+    game, place = record.game, _places(record)
+    value, known = zip(*(following(record, player, rule) for player in range(game.players)), strict=True)
+    target, sure = (np.column_stack([column[place] for column in columns]) for columns in (value, known))
+    there = np.flatnonzero(sure.any(1))
+    nodes = arrive(game, record.worlds[there], np.zeros(len(there), np.int64))
+    return nodes, target[there], sure[there].astype(np.float64)
+
+
+def residual_variance(targets: ValueTargets, value: Reals, scale: float) -> float:
+    """The mean square of target − V over all targets before they were merged, in units of S².
+
+    `value` is V of each node, float64[N, K].
+    """
+    error = (targets.known * (targets.target - value) ** 2).sum(1) / np.maximum(targets.known.sum(1), 1)
+    return float(np.average(error + targets.spread, weights=targets.weight)) / scale**2
+
+
+def value_examples(game: Game, targets: ValueTargets, network: Network | Timed | None = None) -> ValueExamples:
+    """Examples of V, and with a network of V_c: its V of the children."""
+    queries = queries_of(game, targets.nodes)
+    found = np.zeros((*queries.choices.shape, targets.target.shape[1]))
+    if network is not None:
+        below = children(game, queries)
+        found[below.source, below.column] = values_at(game, network, below.nodes)
+    has_children = np.full(len(targets.weight), float(network is not None))
+    return ValueExamples(queries, targets.target, targets.known, found, has_children, targets.weight)
+
+
+def window_examples(window: Sequence[ValueExamples]) -> ValueExamples:
+    """The examples of several generations; V_c learns only from the newest, since V of children is soon out of date."""
+    whole = joined_examples(window)
+    newest = np.repeat([0.0] * (len(window) - 1) + [1.0], [len(x.weight) for x in window])
+    return whole._replace(has_children=whole.has_children * newest)

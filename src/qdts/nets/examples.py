@@ -1,0 +1,57 @@
+"""Training examples: queries with the targets that models learn for them.
+
+N counts examples, B the choices of a query, at most, and K the values of a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from qdts.kernels import Ints, Reals
+from qdts.nets.encoding import offered
+from qdts.search.evaluation.evaluator import Queries
+
+
+class PolicyExamples(NamedTuple):
+    """Queries with a distribution over their choices: P at ACT nodes, H at SAMPLE nodes."""
+
+    queries: Queries
+    target: Reals  # [N, B] sums to 1
+    weight: Reals  # [N] examples are sampled in proportion to it
+
+
+class ValueExamples(NamedTuple):
+    """Queries with their values and those of their choices."""
+
+    queries: Queries
+    target: Reals  # [N, K] of V
+    known: Reals  # [N, K] 1 where there is a target
+    children: Reals  # [N, B, K] targets of V_c
+    has_children: Reals  # [N] 1 where V_c has targets
+    weight: Reals  # [N] examples are sampled in proportion to it
+
+
+Examples = TypeVar("Examples", PolicyExamples, ValueExamples)
+
+
+def joined(parts: Sequence[Examples]) -> Examples:
+    """The examples of all parts, in order."""
+    queries = Queries._make(np.concatenate(column) for column in zip(*(x.queries for x in parts), strict=True))
+    others: list[Reals] = [np.concatenate(column) for column in zip(*(tuple(x)[1:] for x in parts), strict=True)]
+    return type(parts[0])._make([queries, *others])
+
+
+def padded(queries: Queries, values: Reals) -> Reals:
+    """Numbers of all choices, those of one query in a row, as an array with 0 where a query has no choice. [N, B]"""
+    out = np.zeros(queries.choices.shape)
+    out[offered(queries)] = values
+    return out
+
+
+def sample_examples(weight: Reals, steps: int, count: int, stream: np.random.Generator) -> Ints:
+    """For each step the numbers of `count` examples, each drawn in proportion to its weight. int64[steps, count]"""
+    ends = np.cumsum(weight)
+    return np.minimum(np.searchsorted(ends, stream.random((steps, count)) * ends[-1], side="right"), len(weight) - 1)

@@ -1,0 +1,130 @@
+"""Losses: each is one function of a training batch, and an entry of LOSSES.
+
+    policy_loss     − Σ_a target(a) · log P(a), over the legal actions
+    value_loss      (target − V)² / variance
+    child_loss      (target − V_c)² / variance
+
+Each is a mean over the batch. `variance` is that of V's targets over all examples, so that a loss weighs the same
+in games with large and small returns. H has the loss of P, over the values of a hole instead of actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from qdts.kernels import Ints
+from qdts.nets.encoding import Shape, as_outputs, child_columns, in_seats, offered
+from qdts.nets.examples import PolicyExamples, ValueExamples
+
+SMALLEST_VARIANCE = 1e-6
+"""What the variance of targets counts as at least, in units of S²."""
+
+
+class PolicyTensors(NamedTuple):
+    """Policy examples as tensors; M counts examples."""
+
+    prior: Tensor  # [M, B] log of the rules' weights, 0 without them; −10⁹ where there is no choice
+    choices: Tensor  # [M, B] columns of the output
+    target: Tensor  # [M, B]
+
+    def take(self, rows: Ints) -> PolicyTensors:
+        """Some of them."""
+        at = torch.from_numpy(rows).to(self.target.device)
+        return PolicyTensors._make(column[at] for column in self)
+
+
+class ValueTensors(NamedTuple):
+    """Value examples as tensors; R is the number of values that the model has for a node."""
+
+    target: Tensor  # [M, R]
+    known: Tensor  # [M, R] 1 where there is a target
+    children: Tensor  # [M, B, R]
+    has_child: Tensor  # [M, B, R] 1 where there is a target
+    columns: Tensor  # [M, B · R] where V_c stands in the output of the value head
+    variance: float
+    """Of the targets of all examples."""
+
+    def take(self, rows: Ints) -> ValueTensors:
+        """Some of them."""
+        at = torch.from_numpy(rows).to(self.target.device)
+        target, known, children = self.target[at], self.known[at], self.children[at]
+        return ValueTensors(target, known, children, self.has_child[at], self.columns[at], self.variance)
+
+
+class Batch(NamedTuple):
+    """What a step learns from: the model's outputs with their targets."""
+
+    policy: PolicyTensors
+    value: ValueTensors
+    logits: Tensor  # [M, A] of P
+    values: Tensor  # [M, R (1 + …)] V, then V_c
+
+
+def policy_tensors(examples: PolicyExamples, device: torch.device, *, weighted: bool = False) -> PolicyTensors:
+    """The tensors of policy examples; `weighted` where the rules' weights are part of the distribution, as in H."""
+    there = offered(examples.queries)
+    weights = np.where(there, examples.queries.weights if weighted else 1.0, 0.0)
+    with np.errstate(divide="ignore"):
+        prior = torch.tensor(np.maximum(np.log(weights), -1e9), dtype=torch.float32, device=device)
+    choices = torch.tensor(np.where(there, examples.queries.choices, 0), device=device)
+    return PolicyTensors(prior, choices, torch.tensor(examples.target, dtype=torch.float32, device=device))
+
+
+def value_tensors(examples: ValueExamples, shape: Shape, device: torch.device) -> ValueTensors:
+    """The tensors of value examples, laid out as the columns of a model's output."""
+    queries = examples.queries
+    target, children = (in_seats(shape, queries, as_outputs(shape, x)) for x in (examples.target, examples.children))
+    known = in_seats(shape, queries, examples.known)
+    there = offered(queries)[..., None]
+    columns = np.where(there, child_columns(shape, queries) - shape.actions, 0)
+    has_child = np.broadcast_to(there * examples.has_children[:, None, None], columns.shape)
+    weight = examples.weight[:, None] * known + 1e-12
+    variance = np.average((target - np.average(target, weights=weight)) ** 2, weights=weight)
+    target_, known_, children_, has_child_ = (
+        torch.tensor(x, dtype=torch.float32, device=device) for x in (target, known, children, has_child)
+    )
+    return ValueTensors(
+        target_, known_, children_, has_child_,
+        torch.tensor(columns.reshape(len(columns), -1), device=device),
+        max(SMALLEST_VARIANCE, float(variance)),
+    )  # fmt: skip
+
+
+def cross_entropy(logits: Tensor, targets: PolicyTensors) -> Tensor:
+    """− Σ_a target(a) · log p(a), p ∝ prior · exp(logit) over the choices of each example; the mean."""
+    chosen = logits.gather(1, targets.choices) + targets.prior
+    return -(targets.target * functional.log_softmax(chosen, 1)).sum(1).mean()
+
+
+def policy_loss(batch: Batch) -> Tensor:
+    """The cross-entropy of P with its targets."""
+    return cross_entropy(batch.logits, batch.policy)
+
+
+def value_loss(batch: Batch) -> Tensor:
+    """The mean square of target − V, where there is a target, in units of the targets' variance."""
+    target, known = batch.value.target, batch.value.known
+    square = (known * (batch.values[:, : target.shape[1]] - target) ** 2).sum() / known.sum().clamp(min=1)
+    return square / batch.value.variance
+
+
+def child_loss(batch: Batch) -> Tensor:
+    """The mean square of target − V_c, where there is a target, in units of the variance of V's targets."""
+    target, there = batch.value.children, batch.value.has_child
+    found = batch.values.gather(1, batch.value.columns).view_as(there)
+    square = (there * (found - target) ** 2).sum() / there.sum().clamp(min=1)
+    return square / batch.value.variance
+
+
+LOSSES: Mapping[str, Callable[[Batch], Tensor]] = {
+    "policy_loss": policy_loss,
+    "value_loss": value_loss,
+    "child_loss": child_loss,
+}
+"""The losses of the model of P, V and V_c by the names of their metrics; the model is fitted to their weighted sum."""

@@ -1,0 +1,31 @@
+"""Finding vectors by hash, beside a plain dictionary."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from qdts.hashing import FREE, find_rows, index_rows, table_size
+
+
+@pytest.mark.parametrize(("rows", "size"), [(0, 16), (8, 16), (9, 32), (16, 32), (17, 64), (1000, 2048)])
+def test_tables_are_at_least_twice_as_long_as_their_rows(rows: int, size: int) -> None:
+    assert table_size(rows) == size
+
+
+def test_rows_are_found_and_the_first_of_equal_ones_counts() -> None:
+    rng = np.random.default_rng(0)
+    rows, wanted = rng.integers(-1, 3, (200, 5)), rng.integers(-1, 3, (300, 5))
+    first: dict[bytes, int] = {}
+    for i, row in enumerate(rows):
+        first.setdefault(row.tobytes(), i)
+    assert len(first) < len(rows)
+    assert find_rows(rows, wanted).tolist() == [first.get(row.tobytes(), FREE) for row in wanted]
+    assert sorted(index_rows(rows)[index_rows(rows) != FREE].tolist()) == sorted(first.values())
+
+
+def test_room_for_more_rows() -> None:
+    rows = np.arange(12).reshape(4, 3)
+    table = index_rows(rows, 100)
+    assert len(table) == 256
+    assert sorted(table[table != FREE].tolist()) == [0, 1, 2, 3]
