@@ -85,6 +85,7 @@ class Evaluator(Protocol):
 
     >>> import numpy as np
     >>> from qdts import load_game, read_search, run_searches
+    >>> from qdts.search.evaluation.evaluator import Evaluation
     >>> class Flat:
     ...     def evaluate(self, query, state):
     ...         count = len(query.choices)
