@@ -17,6 +17,10 @@ from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, models, overload, register_model
 
+StateType = types.uint64[::1]
+"""The numba type of a random state (`qdts.rng`), and that of a pointer to one."""
+StatePointer = types.CPointer(types.uint64)
+
 
 class Column(types.Type):  # type: ignore[misc]
     """One field of records; `offset` is how many bytes of a record lie before it."""

@@ -16,7 +16,8 @@ from qdts.games import Game
 from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.games.interface import NO_HOLE
 from qdts.kernels import Ints, kernel
-from qdts.rng import State, StateType, seeded, uniform
+from qdts.pointers import StateType
+from qdts.rng import State, seeded, uniform
 from qdts.search.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL, Answer, Evaluator, Query
 from qdts.search.options import Options, named
 from search.naive_evaluators import Drawing, Exact, Hashed, Uniform, mixed_strategy

@@ -17,11 +17,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from qdts.cli.contestants import PEERS, Contestant, LiteEFG, OpenSpiel, Ours, is_installed, lite_env
+from qdts.code_cache import cache_root
 from qdts.games.registry import load_game
-from qdts.kernels import PACKAGE, cache_folder
 from qdts.solving.policy import aligned, game_tree, uniform_policy
 from qdts.solving.sequence_form import sequence_form
 from qdts.solving.solver import measure
@@ -233,8 +232,7 @@ def next_game(game: str, repeats: int) -> Row:
 
     def job() -> float:
         with tempfile.TemporaryDirectory(prefix="qdts-bench-") as root:
-            warm = cache_folder(PACKAGE)
-            shutil.copytree(warm, Path(root) / warm.name, ignore=shutil.ignore_patterns(f"{game}.*"))
+            shutil.copytree(cache_root(), root, ignore=shutil.ignore_patterns(f"{game}.*"), dirs_exist_ok=True)
             told = json.loads(_spawn(NEXT_GAME, game, QDTS_CACHE_DIR=root))
         engine.append(told["engine"])
         return float(told["seconds"])

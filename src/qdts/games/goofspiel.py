@@ -42,8 +42,8 @@ from qdts.games.goofspiel_play import (
     TURNS,
     WINS,
 )
-from qdts.games.interface import compile_rules, rule
 from qdts.games.layout import Field, Layout
+from qdts.games.rule import compile_rules, rule
 from qdts.kernels import Ints, Reals32
 
 ORDERS = ("random", "ascending", "descending")

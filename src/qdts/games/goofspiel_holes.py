@@ -21,7 +21,7 @@ from qdts.games.goofspiel_play import (
     WINS,
     hand,
 )
-from qdts.games.interface import NO_HOLE, UNKNOWN, rule
+from qdts.games.rule import NO_HOLE, UNKNOWN, rule
 from qdts.games.sets import size
 from qdts.kernels import Ints, Reals, kernel
 

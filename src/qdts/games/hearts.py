@@ -43,8 +43,8 @@ from qdts.games.hearts_play import (
     PLAYERS,
     SUITS,
 )
-from qdts.games.interface import compile_rules, rule
 from qdts.games.layout import Field, Layout
+from qdts.games.rule import compile_rules, rule
 from qdts.kernels import Ints, Reals32
 
 DIRECTIONS = ("none", "left", "across", "right")

@@ -36,7 +36,7 @@ from qdts.games.hearts_play import (
     suit_led,
     take_up,
 )
-from qdts.games.interface import NO_HOLE, UNKNOWN, rule
+from qdts.games.rule import NO_HOLE, UNKNOWN, rule
 from qdts.kernels import Ints, Reals, kernel
 
 BITS = 6  # for each of several numbers up to 52 that are packed into one

@@ -16,8 +16,8 @@ from numba import float64, int64
 from qdts.games.interface import NO_HOLE, UNKNOWN, KernelsType, RulesType
 from qdts.games.playouts import PlayoutType
 from qdts.kernels import Ints, Reals, kernel
-from qdts.pointers import element
-from qdts.rng import State, StateType
+from qdts.pointers import StateType, element
+from qdts.rng import State
 from qdts.search.book import H_EVEN, H_MODEL, H_WEIGHTS, Book, BookType, OpenBook, open_book
 from qdts.search.edges import drawn
 from qdts.search.evaluator import ACT, NOTHING, SAMPLE

@@ -25,8 +25,8 @@ from qdts.games.game import Game
 from qdts.games.interface import KernelsType, RulesType
 from qdts.games.playouts import PlayoutType, playout_of
 from qdts.kernels import Ints, Reals, declare, kernel
-from qdts.pointers import element
-from qdts.rng import State, StateType, seeded
+from qdts.pointers import StateType, element
+from qdts.rng import State, seeded
 from qdts.search.bandit_tree import (
     ACTIONS,
     CAPPED,

@@ -11,7 +11,8 @@ from numba import float64, int64, types
 
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.kernels import Reals, kernel
-from qdts.rng import State, StateType, sampled, seeded
+from qdts.pointers import StateType
+from qdts.rng import State, sampled, seeded
 from qdts.solving.policy import uniform
 from qdts.solving.sweeps import normalised
 from qdts.solving.tree import GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
