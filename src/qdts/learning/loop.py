@@ -12,6 +12,7 @@ from qdts.games.game import Game
 from qdts.games.registry import load_game
 from qdts.interrupt import apart, interruptible
 from qdts.learning.answers import network_of
+from qdts.learning.compilation import compile_ahead
 from qdts.learning.config import preset, read_settings
 from qdts.learning.decisions import options_at
 from qdts.learning.measure import Measured, is_measurable, measure, measure_search
@@ -27,6 +28,9 @@ REPORT_PAUSE = 5.0
 class Watch(Protocol):
     """Whoever follows a run."""
 
+    def compiling(self, made: int, of: int) -> None:
+        """So many of the kernels are compiled that the run needs and were not in the cache."""
+
     def begin(self, run: Run) -> None:
         """It begins, or goes on."""
 
@@ -39,6 +43,9 @@ class Watch(Protocol):
 
 class Nobody:
     """Follows nothing."""
+
+    def compiling(self, made: int, of: int) -> None:
+        """Nothing."""
 
     def begin(self, run: Run) -> None:
         """Nothing."""
@@ -144,11 +151,12 @@ def is_due(generation: int) -> bool:
 def _go_on(run: Run, trainer: Trainer, last: int, metrics: Metrics, watch: Watch) -> Run:
     """Whatever ends it, Ctrl-C for one, all whole generations are kept and the report tells of them."""
     trainer.use_threads()
+    compile_ahead(watch.compiling)
     watch.begin(run)
     try:
         watch.doing("listing the game", 0.0)
         measurable = apart(lambda: is_measurable(run.game, run.config.measure.most))
-        watch.doing("compiling", 0.0)
+        watch.doing("warming up", 0.0)
         trainer.warm_up()
         _learn(run, trainer, last, metrics, measurable, watch)
     finally:

@@ -150,6 +150,12 @@ def ask(game: Any, playout: Any, rules: Ints, slot: Slot, settings: Settings, bo
     return GO_ON if status == ANSWERED else LOST
 
 
+@kernel()
+def back_up_apart(slot: Slot, settings: Settings, node: int) -> None:
+    """`back_up` where it is seldom called, so that its code stands there but once."""
+    back_up(slot, settings, node)
+
+
 @kernel(inline=True)
 def absorb(game: Any, rules: Ints, slot: Slot, settings: Settings, beliefs: RootBeliefs, s: int) -> None:
     """Take in the answer for the node at hand: V, V_c, the prior, and its first Q."""
@@ -171,7 +177,7 @@ def absorb(game: Any, rules: Ints, slot: Slot, settings: Settings, beliefs: Root
         entry(slot.hi, node)[k] = slot.answer_value[k]
     slot.evaluated[node] = 1
     if slot.kind[node] == SAMPLE or slot.kind[node] == CHANCE:
-        back_up(slot, settings, node)
+        back_up_apart(slot, settings, node)
     if node == ROOT and slot.guide[0] >= 0.0:
         guide_root(slot, settings)
     if r[WIDE_NODE] != NONE:
@@ -224,7 +230,7 @@ def widen(game: Any, rules: Ints, slot: Slot, settings: Settings) -> int:
                 r[CURRENT] = root
                 r[PHASE] = ASK
                 return GO_ON
-            back_up(slot, settings, child)
+            back_up_apart(slot, settings, child)
     r[WIDE_EDGE] += 1
     return GO_ON
 
