@@ -12,7 +12,7 @@ import qdts
 
 PACKAGE = Path(qdts.__file__).parent
 ORDER = [
-    {"errors", "files", "interrupt", "kernels", "pointers", "rng"},  # the foundation
+    {"code_cache", "compiler", "errors", "files", "interrupt", "kernels", "pointers", "rng"},  # the foundation
     {"games"},
     {"solving"},
     {"search"},

@@ -26,7 +26,7 @@ def cached(function: Callable[..., Any], folder: Path, **options: bool) -> Any:
     before = config.CACHE_DIR
     config.CACHE_DIR = str(folder)
     try:
-        return numba.njit(cache=True, error_model="numpy", nogil=True, **options)(function)
+        return _widened(numba.njit(cache=True, error_model="numpy", nogil=True, **options)(function))
     finally:
         config.CACHE_DIR = before
 
@@ -34,7 +34,28 @@ def cached(function: Callable[..., Any], folder: Path, **options: bool) -> Any:
 def helper(function: Callable[..., Any], **options: bool) -> Any:
     """A dispatcher that only kernels call. It is not cached: what it compiles to lies within theirs."""
     bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "no_rewrites": True}
-    return numba.njit(pipeline_class=_HelperCompiler, error_model="numpy", nogil=True, **bare, **options)(function)
+    made = numba.njit(pipeline_class=_HelperCompiler, error_model="numpy", nogil=True, **bare, **options)(function)
+    return _widened(made)
+
+
+def _widened(dispatcher: Any) -> Any:
+    """A dispatcher that takes every whole number from other kernels as an int64: constants and narrow integers, too.
+
+    numba would compile the function anew for each constant and each width that it is called with. What it computes is
+    the same, since all arithmetic is done in 64 bits.
+    """
+    call_template = dispatcher.get_call_template
+
+    def get_call_template(arguments: Any, named: Any) -> Any:
+        return call_template([_wide(a) for a in arguments], {name: _wide(a) for name, a in named.items()})
+
+    dispatcher.get_call_template = get_call_template
+    return dispatcher
+
+
+def _wide(argument: types.Type) -> types.Type:
+    wide = types.unliteral(argument)
+    return types.int64 if wide in types.signed_domain else wide
 
 
 def is_kept(dispatcher: Any, signature: Any) -> bool:

@@ -62,6 +62,8 @@ def is_interpreted() -> bool:
 class Kernel:
     """A function that kernels call, compiled with the first of them."""
 
+    __name__: str
+
     def __init__(self, function: Callable[..., Any], **options: bool) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function

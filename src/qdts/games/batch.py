@@ -289,7 +289,8 @@ def _true_values(
     for i in range(views.shape[0]):
         fitting, out[i] = 0, -1
         for k in range(min(_offer(game, rules, views[i], hole[i], numbers, weights), numbers.shape[0])):
-            filled[:] = views[i]
+            for j in range(filled.shape[0]):  # assigning all at once takes seconds to compile
+                filled[j] = views[i, j]
             game.fill(rules.ctypes, filled.ctypes, hole[i], numbers[k])
             fits = True
             for j in range(filled.shape[0]):

@@ -5,6 +5,7 @@ What is not listed here compiles when it is first called, which costs time but n
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import subprocess
@@ -102,20 +103,21 @@ def serve() -> None:
 def _compile_apart(missing: deque[str], processes: int, tell: Callable[[], None]) -> None:
     """Have processes of their own compile what is missing, each the next one when it is done with one.
 
-    What a process fails at compiles when it is called, and fails there with its reason.
+    What a process fails at stays missing.
     """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-P", "-c", SERVE]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    children = [subprocess.Popen(command, text=True, env=environment, **pipes) for _ in range(processes)]  # type: ignore[call-overload]
+    children = [_start(environment) for _ in range(processes)]
 
     def employ(child: subprocess.Popen[str]) -> None:
         assert child.stdin is not None
         assert child.stdout is not None
-        while missing and child.poll() is None:
-            child.stdin.write(f"{missing.popleft()}\n")
-            child.stdin.flush()
+        while missing:
+            name = missing.popleft()
+            with contextlib.suppress(OSError):  # it has ended
+                child.stdin.write(f"{name}\n")
+                child.stdin.flush()
             if not child.stdout.readline():
+                missing.append(name)
                 return
             tell()
 
@@ -128,7 +130,14 @@ def _compile_apart(missing: deque[str], processes: int, tell: Callable[[], None]
     finally:
         for child in children:
             child.kill()
-            child.communicate()
+            child.wait()
+
+
+def _start(environment: dict[str, str]) -> subprocess.Popen[str]:
+    command = [sys.executable, "-P", "-c", SERVE]
+    return subprocess.Popen(
+        command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
 
 
 def _cores() -> int:

@@ -373,7 +373,8 @@ def _enter_infoset(infosets: InfoSets, machine: Machine, mover: int, n: int) -> 
         return found if _same_actions(infosets, found, machine.choices, n) else -TOLD_APART
     i = r[INFOSETS]
     machine.table[place] = i
-    infosets.views[i] = machine.seen
+    for k in range(machine.seen.shape[0]):  # assigning the row at once takes seconds to compile
+        infosets.views[i, k] = machine.seen[k]
     infosets.owner[i] = mover
     for k in range(n):
         infosets.action[r[SLOTS] + k] = machine.choices[k]
