@@ -44,8 +44,9 @@ def fingerprint(*files: Path) -> str:
 @functools.cache
 def reached(file: Path) -> frozenset[Path]:
     """The file, and all sources that its kernels can reach."""
-    found: set[Path] = {PACKAGE / "kernels.py"}
+    found: set[Path] = set()
     ahead = [file] if file.is_relative_to(PACKAGE) else _sources_around(file.parent)
+    ahead += [PACKAGE / "kernels.py", PACKAGE / "compiler.py"]
     while ahead:
         source = ahead.pop()
         if source not in found:

@@ -142,6 +142,11 @@ class CachedKernel(Kernel):
         finally:
             self._making = False
 
+    @property
+    def is_made(self) -> bool:
+        """Whether this process has made or loaded the code for a signature."""
+        return self._ready and self._signature is not None
+
     def is_kept(self) -> bool:
         """Whether the code for the signature is there already, and for other processes, too."""
         from qdts import compiler
