@@ -33,6 +33,7 @@ ANY_IMPORT = re.compile(TOP_IMPORT.pattern.replace(b"^", rb"^[ \t]*", 1), re.MUL
 """An import of the package's modules, at the top of a module or anywhere in it."""
 
 
+@functools.cache
 def fingerprint(*files: Path) -> str:
     """A hash of all sources that kernels defined in these files can reach."""
     digest = hashlib.sha256()
@@ -98,7 +99,7 @@ def _sources_around(folder: Path) -> list[Path]:
 
 def forget_sources() -> None:
     """Read all sources anew when they are asked for next."""
-    for function in (reached, _imported, _digest):
+    for function in (fingerprint, reached, _imported, _digest):
         function.cache_clear()
 
 
