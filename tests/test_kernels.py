@@ -115,7 +115,11 @@ except SystemExit as end:
 
 def run(code: str, cache: Path, *paths: Path) -> list[str]:
     """The lines that a program prints in a process of its own."""
-    env = {**os.environ, "QDTS_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(map(str, paths))}
+    env = {
+        **os.environ,
+        "QDTS_CACHE_DIR": str(cache),
+        "PYTHONPATH": os.pathsep.join(map(str, paths or [PACKAGE.parent])),
+    }
     env["PYTHONDONTWRITEBYTECODE"] = "1"
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -128,7 +128,7 @@ class CachedKernel(Kernel):
             from qdts import compiler
 
             with compiler.swiftly():
-                if not self._making:  # else the function calls itself
+                if not self._making and not self._ready:  # else it calls itself, or another thread was quicker
                     self._make()
         return self.dispatcher
 
