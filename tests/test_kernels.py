@@ -276,11 +276,8 @@ def test_code_that_is_old_or_that_nobody_uses_is_removed(tmp_path: Path) -> None
         folder.mkdir()
         os.utime(folder, (0, 0))
     names = [run(code.format("search.machine", generation), tmp_path)[0] for generation in range(10)]
-    for age, name in enumerate(names):
-        os.utime(tmp_path / name, (2e9 + age, 2e9 + age))
     [kept] = run(code.format("games.batch", 0), tmp_path)
-    [newest] = run(code.format("search.machine", 10), tmp_path)
-    assert {f.name for f in tmp_path.iterdir()} == {*names[3:], newest, kept, other.name}
+    assert {f.name for f in tmp_path.iterdir()} == {*names[2:], kept, other.name}
 
 
 @kernel()
