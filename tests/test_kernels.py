@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from numba.core import event
 
 import qdts
-from qdts.kernels import cache_folder
+from qdts.code_cache import fingerprint, forget_sources
+from qdts.games.defaults import one_hot
+from qdts.kernels import kernel
 
 PACKAGE = Path(qdts.__file__).parent
 
@@ -86,21 +95,31 @@ print(game.returns(world).max())
 print(play_randomly(game, 10, world=world).returns.max())
 """
 
-MODULES = "import sys; print([m for m in ('numba', 'numpy', 'scipy') if m in sys.modules])"
-HELP = f"""
+REACHED = """
+import json
+from qdts.code_cache import PACKAGE, fingerprint
+print(json.dumps({str(f.relative_to(PACKAGE)): fingerprint(f) for f in PACKAGE.rglob("*.py")}))
+"""
+
+MODULES = "import sys; print([m for m in ('numba', 'scipy', 'torch', 'matplotlib') if m in sys.modules])"
+LIGHT = f"import qdts; {MODULES[:-1]} + [m for m in ('numpy',) if m in sys.modules])"
+COMMAND = """
 import runpy, sys
-sys.argv = ["qdts", "--help"]
+sys.argv = ["qdts", {!r}]
 try:
     runpy.run_module("qdts", run_name="__main__", alter_sys=True)
 except SystemExit as end:
     assert not end.code, end.code
-{MODULES}
 """
 
 
 def run(code: str, cache: Path, *paths: Path) -> list[str]:
     """The lines that a program prints in a process of its own."""
-    env = {**os.environ, "QDTS_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(map(str, paths))}
+    env = {
+        **os.environ,
+        "QDTS_CACHE_DIR": str(cache),
+        "PYTHONPATH": os.pathsep.join(map(str, paths or [PACKAGE.parent])),
+    }
     env["PYTHONDONTWRITEBYTECODE"] = "1"
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -147,7 +166,7 @@ def test_features_compile_when_they_are_first_asked_for(tmp_path: Path, copy: Pa
     loaded, asked = json.loads(run(ASKED, tmp_path, copy)[0])
     assert "legal" in loaded
     assert "features" not in loaded
-    assert asked == ["features"]
+    assert asked == ["features", "one_hot"], "and what it calls"
 
 
 def test_an_edit_in_another_file_of_the_package_is_seen(tmp_path: Path, copy: Path) -> None:
@@ -170,12 +189,66 @@ def test_an_edit_beside_a_game_of_ones_own_is_seen(tmp_path: Path) -> None:
     assert run(BONUS, cache, own, PACKAGE.parent)[1:] == ["8.0", "8.0"]
 
 
-@pytest.mark.parametrize("code", [f"import qdts\n{MODULES}", HELP], ids=["import", "help"])
+@pytest.mark.parametrize(
+    "code",
+    [LIGHT, COMMAND.format("--help") + LIGHT, COMMAND.format("games") + MODULES],
+    ids=["import", "help", "games"],
+)
 def test_nothing_heavy_is_imported_before_it_is_needed(code: str, tmp_path: Path) -> None:
     assert run(code, tmp_path)[-1] == "[]"
 
 
-def test_a_package_of_ones_own_is_hashed_whole(tmp_path: Path) -> None:
+def top_imports(file: Path) -> Iterator[Path]:
+    """The files of the package that a file imports at its top, as Python's own parser reads it."""
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module is not None
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            continue
+        for name in names:
+            at = PACKAGE.parent.joinpath(*name.split("."))
+            yield from (f for f in (at.with_suffix(".py"), at / "__init__.py") if f.is_file() and PACKAGE in f.parents)
+
+
+@cache
+def naive_reach(file: Path) -> frozenset[Path]:
+    """What a kernel of a file can reach: the file, and what its imports and theirs name."""
+    found, ahead = set(), [file, PACKAGE / "kernels.py", PACKAGE / "compiler.py"]
+    while ahead:
+        source = ahead.pop()
+        if source not in found:
+            found.add(source)
+            ahead += top_imports(source)
+    return frozenset(found)
+
+
+def test_an_edit_changes_the_folders_of_just_those_kernels_that_can_reach_it(tmp_path: Path, copy: Path) -> None:
+    before = json.loads(run(REACHED, tmp_path, copy)[0])
+    assert len(before) == len(list(PACKAGE.rglob("*.py")))
+    for edited, reached_by_kernels in (("games/sets.py", True), ("rng.py", True), ("cli/output.py", False)):
+        file = copy / "qdts" / edited
+        source = file.read_bytes()
+        file.write_bytes(source + b"\nEDITED = 1\n")
+        after = json.loads(run(REACHED, tmp_path, copy)[0])
+        file.write_bytes(source)
+        changed = {name for name, digest in before.items() if after[name] != digest}
+        assert changed == {name for name in before if PACKAGE / edited in naive_reach(PACKAGE / name)}
+        with_kernels = {name for name in changed if "@kernel(" in (PACKAGE / name).read_text(encoding="utf-8")}
+        assert bool(with_kernels) == reached_by_kernels, f"an edit of {edited} changes {with_kernels}"
+
+
+def test_no_kernel_can_reach_a_front_end() -> None:
+    for file in PACKAGE.rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        if "@kernel(" in text or "@rule\n" in text:
+            rooms = {reached.relative_to(PACKAGE).parts[0] for reached in naive_reach(file)}
+            assert not rooms & {"cli", "learning", "play"}, file
+
+
+def test_a_package_of_ones_own_is_hashed_whole_with_what_it_imports(tmp_path: Path) -> None:
     inner = tmp_path / "mine" / "games"
     inner.mkdir(parents=True)
     for folder in (inner.parent, inner):
@@ -184,12 +257,65 @@ def test_a_package_of_ones_own_is_hashed_whole(tmp_path: Path) -> None:
     for file in (helper, beside):
         file.write_text("x = 1\n")
 
-    def name() -> str:
-        cache_folder.cache_clear()
-        return cache_folder(inner).name
+    def digest() -> str:
+        forget_sources()
+        return fingerprint(inner / "game.py")
 
-    before = name()
+    before = digest()
     beside.write_text("x = 2\n")
-    assert name() == before
-    helper.write_text("x = 2\n")
-    assert name() != before
+    assert digest() == before
+    helper.write_text("def later():\n    from qdts.games import sets\n")
+    assert digest() != before
+
+
+def test_code_that_is_old_or_that_nobody_uses_is_removed(tmp_path: Path) -> None:
+    code = "from qdts.code_cache import cache_folder; print(cache_folder('{}', '{}', 'numba').name)"
+    old = tmp_path / f"kernels-{'0' * 24}"
+    other = tmp_path / "kernels-of-mine"
+    for folder in (old, other):
+        folder.mkdir()
+        os.utime(folder, (0, 0))
+    names = [run(code.format("search.machine", generation), tmp_path)[0] for generation in range(10)]
+    [kept] = run(code.format("games.batch", 0), tmp_path)
+    assert {f.name for f in tmp_path.iterdir()} == {*names[2:], kept, other.name}
+
+
+@kernel()
+def doubled(x: int) -> int:
+    return 2 * x
+
+
+@kernel("int64(int64)")
+def factorial(n: int) -> int:
+    return 1 if n < 2 else n * factorial(n - 1)
+
+
+@kernel("int64(int64)")
+def doubled_factorial(n: int) -> int:
+    return doubled(factorial(n))
+
+
+@kernel("float64(float64[::1])")
+def summed(numbers: Any) -> float:
+    total = 0.0
+    for x in numbers:
+        total += x
+    return total
+
+
+def test_a_kernel_compiles_when_it_is_called_by_python_or_by_a_kernel_or_by_itself() -> None:
+    assert doubled_factorial(5) == 240
+    assert factorial(5) == 120
+
+
+def test_python_runs_a_helper_as_it_is_written() -> None:
+    assert doubled(3) == 6
+    assert one_hot(out := np.ones(3, np.float32), 0, 1, 2) == 3
+    assert out.tolist() == [0.0, 0.0, 1.0]
+
+
+def test_threads_may_call_a_kernel_for_the_first_time_at_once() -> None:
+    with event.install_recorder("numba:compile") as recorder, ThreadPoolExecutor(4) as pool:
+        sums = list(pool.map(summed, [np.full(3, float(k)) for k in range(16)]))
+    assert sums == [3.0 * k for k in range(16)]
+    assert len([e for _, e in recorder.buffer if e.is_start]) <= 1, "by one of them alone, or taken from the cache"

@@ -13,7 +13,7 @@ import qdts
 PACKAGE = Path(qdts.__file__).parent
 ORDER = [
     {
-        *("errors", "fields", "files", "hashing", "interrupt", "kernels"),
+        *("code_cache", "compiler", "errors", "fields", "files", "hashing", "interrupt", "kernels"),
         *("notes", "packages", "plotting", "pointers", "rng"),
     },  # the foundation
     {"games"},

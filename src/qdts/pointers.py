@@ -20,6 +20,9 @@ from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, models, overload, register_model
 
 T = TypeVar("T")
+StateType = types.uint64[::1]
+"""The numba type of a random state (`qdts.rng`), and that of a pointer to one."""
+StatePointer = types.CPointer(types.uint64)
 
 
 class Column(types.Type):  # type: ignore[misc]

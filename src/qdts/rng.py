@@ -6,15 +6,12 @@ SplitMix64 (Steele, Lea and Flood 2014): the state advances by a constant, the o
 from __future__ import annotations
 
 import numpy as np
-from numba import types, uint64
 from numpy.typing import NDArray
 
 from qdts.kernels import Reals, kernel
 
 State = NDArray[np.uint64]
 """uint64[1]"""
-StateType = uint64[::1]
-StatePointer = types.CPointer(uint64)
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """By how much the state advances for each sample."""

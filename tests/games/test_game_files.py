@@ -16,9 +16,9 @@ import pytest
 import qdts
 from qdts import InputError, load_game, load_policy, save_policy, uniform_policy
 from qdts.cli import main
+from qdts.code_cache import fingerprint, forget_sources
 from qdts.games import find_family, registry
 from qdts.games.registry import parse_spec
-from qdts.kernels import cache_folder
 from qdts.testing import check_game
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "blind_mans_bluff.py"
@@ -213,10 +213,10 @@ def test_files_of_one_name_in_two_folders_do_not_collide() -> None:
 def test_what_cannot_be_read_beside_a_game_does_not_matter() -> None:
     Path(".#my.py").symlink_to("nowhere")  # as editors leave it
     Path("folder.py").mkdir()
-    first = cache_folder(Path.cwd())
+    first = fingerprint(Path.cwd() / "my.py")
     written("other.py", "x = 1")
-    cache_folder.cache_clear()
-    assert cache_folder(Path.cwd()) != first
+    forget_sources()
+    assert fingerprint(Path.cwd() / "my.py") != first
 
 
 def test_pickles_find_the_file_again() -> None:

@@ -3,9 +3,9 @@
 from qdts.games.defaults import one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
-from qdts.games.interface import CHANCE, NO_HOLE, OTHERS, TERMINAL, UNKNOWN, compile_rules, rule
 from qdts.games.layout import Field, Layout
 from qdts.games.registry import family_names, find_family, load_game, register
+from qdts.games.rule import CHANCE, NO_HOLE, OTHERS, TERMINAL, UNKNOWN, compile_rules, rule
 
 __all__ = [
     "CHANCE",

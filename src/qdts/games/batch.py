@@ -21,7 +21,8 @@ import numpy as np
 from numba import float32, float64, int64, types
 
 from qdts.games.game import Game
-from qdts.games.interface import CHANCE, TERMINAL, UNKNOWN, FeaturesType, KernelsType, RulesType
+from qdts.games.interface import FeaturesType, KernelsType, RulesType
+from qdts.games.rule import CHANCE, TERMINAL, UNKNOWN
 from qdts.kernels import Ints, Reals, Reals32, declare, kernel
 
 SPARE = 64
@@ -270,7 +271,8 @@ def _true_values(
     for i in range(views.shape[0]):
         fitting, out[i] = 0, -1
         for k in range(min(_offer(game, rules, views[i], hole[i], scratch), scratch.numbers.shape[0])):
-            filled[:] = views[i]
+            for j in range(filled.shape[0]):  # assigning all at once takes seconds to compile
+                filled[j] = views[i, j]
             game.fill(rules.ctypes, filled.ctypes, hole[i], scratch.numbers[k])
             fits = True
             for j in range(filled.shape[0]):

@@ -7,9 +7,8 @@ follows from a hole needs no `fill`; one without split actions needs no `midway`
 from __future__ import annotations
 
 import numpy as np
-from numba import float64, int64
 
-from qdts.games.interface import NO_HOLE, Real32Pointer, rule
+from qdts.games.rule import NO_HOLE, rule
 from qdts.kernels import Ints, Reals, Reals32, kernel
 
 
@@ -48,13 +47,13 @@ def midway(rules: Ints, world: Ints) -> int:
     return 0
 
 
-@kernel(float64(int64))
+@kernel("float64(int64)")
 def real(bits: int) -> float:
     """The float whose bit pattern an entry of `rules` holds (`real_bits` puts it there)."""
     return np.int64(bits).view(np.float64)
 
 
-@kernel(int64(Real32Pointer, int64, int64, int64))
+@kernel("int64(CPointer(float32), int64, int64, int64)")
 def one_hot(out: Reals32, at: int, value: int, size: int) -> int:
     """Write a component with values 0 .. size-1 or UNKNOWN as size + 1 features; return where the next ones go.
 

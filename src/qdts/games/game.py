@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from qdts.errors import InputError, unknown
-from qdts.games.interface import CHANCE, TERMINAL, UNKNOWN, Kernels
 from qdts.games.layout import Layout
+from qdts.games.rule import CHANCE, TERMINAL, UNKNOWN, Kernels
 from qdts.kernels import Ints, Reals, Reals32
 
 Namer = Callable[[int], str]

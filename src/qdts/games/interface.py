@@ -1,4 +1,4 @@
-"""What a game is: twelve small functions over a world, and how they are compiled.
+"""What a game is: twelve small functions over a world, and what they are compiled to.
 
 A *world* is a full state of a game: a vector of int64 components of fixed length, each non-negative. A *view* is
 what one player knows: the same vector with every component that they do not know set to UNKNOWN; each of these
@@ -18,28 +18,40 @@ import re
 from collections.abc import Callable
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
-from numba import config, float32, float64, int64, types
+from numba import float32, float64, int64, types
 from numba.core import cgutils
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.core.typing.templates import Signature
 from numba.experimental.function_type import FunctionModel
 from numba.extending import NativeValue, register_model, typeof_impl, unbox
 
+from qdts.compiler import swiftly
 from qdts.errors import InputError
-from qdts.kernels import compiled, declare, swiftly
+from qdts.games.rule import CHANCE, NO_HOLE, OTHERS, TERMINAL, UNKNOWN, Kernels, compile_rules, rule
+from qdts.kernels import CachedKernel, declare, is_interpreted
 
-UNKNOWN = -1
-"""A component that the owner of a view does not know."""
-CHANCE = -1
-"""`mover`: chance is to move."""
-TERMINAL = -2
-"""`mover`: the game is over."""
-OTHERS = -3
-"""`mover` on a view: somebody else than its owner; who depends on the holes."""
-NO_HOLE = -1
-"""`hole`: there is nothing to fill."""
+__all__ = [
+    "CHANCE",
+    "NO_HOLE",
+    "OTHERS",
+    "SIGNATURES",
+    "TERMINAL",
+    "UNKNOWN",
+    "FeaturesType",
+    "FunctionPointer",
+    "Kernels",
+    "KernelsType",
+    "Pointer",
+    "PointerType",
+    "Real32Pointer",
+    "RealPointer",
+    "RulesType",
+    "compile_rules",
+    "pointers",
+    "rule",
+]
 
 Pointer = types.CPointer(int64)
 RealPointer = types.CPointer(float64)
@@ -88,7 +100,7 @@ class FunctionPointer:
     """
 
     def __init__(self, dispatcher: Any, signature: Signature) -> None:
-        if not hasattr(dispatcher, "compile"):
+        if not isinstance(dispatcher, CachedKernel):
             raise TypeError(f"'{dispatcher.__name__}' is not compiled: decorate it with @rule")
         self._signature = signature
         self.its_type = PointerType(signature)
@@ -99,8 +111,9 @@ class FunctionPointer:
         """Where the function is; an InputError if it does not compile."""
         try:
             with swiftly():
-                self.dispatcher.compile(self._signature.args)
-            compiled = self.dispatcher.get_compile_result(self._signature)
+                dispatcher = self.dispatcher.made()
+                dispatcher.compile(self._signature.args)
+                compiled = dispatcher.get_compile_result(self._signature)
         except (NumbaError, UnsupportedBytecodeError, TypeError) as error:
             raise InputError(_why_not(self.dispatcher, self._signature, error)) from error
         self._keep_alive = compiled
@@ -161,23 +174,6 @@ def _unbox_pointer(its_type: PointerType, pointer: Any, c: Any) -> NativeValue:
     return NativeValue(function._getvalue())
 
 
-class Kernels(NamedTuple):
-    """The compiled functions of one game, in the order of SIGNATURES."""
-
-    initial: FunctionPointer
-    mover: FunctionPointer
-    legal: FunctionPointer
-    chance: FunctionPointer
-    step: FunctionPointer
-    returns: FunctionPointer
-    redact: FunctionPointer
-    hole: FunctionPointer
-    values: FunctionPointer
-    fill: FunctionPointer
-    midway: FunctionPointer
-    features: FunctionPointer
-
-
 KernelsType = types.NamedTuple([*(PointerType(SIGNATURES[f]) for f in Kernels._fields[:-1]), types.none], Kernels)
 """The numba type of `Kernels`: the same for every game, so an engine that takes it compiles once.
 
@@ -191,39 +187,14 @@ declare(Kernels, KernelsType)
 RulesType = types.Array(int64, 1, "C", readonly=True)
 """The numba type of `Game.rules`."""
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-def rule(function: F) -> F:
-    """Mark one of a game's twelve functions, known by its name; `compile_rules` says when it compiles.
-
-    A kernel that calls it by name, not through its pointer, has its code inline.
-    """
-    if function.__name__ not in SIGNATURES:
-        raise TypeError(f"@rule on '{function.__name__}': expected one of {', '.join(SIGNATURES)}")
-    return compiled(function, no_cpython_wrapper=True, no_rewrites=True, forceinline=True)
-
-
-def compile_rules(namespace: dict[str, Any]) -> Kernels:
-    """The compiled functions of a game module, given its globals; what it lacks is taken from `defaults`.
-
-    All compile now but `features`, which no engine calls.
-    With numba's compiler switched off they are the plain functions, for tools that call them in the interpreter.
-    """
-    from qdts.games import defaults
-
-    found: dict[str, Any] = {name: namespace.get(name) or getattr(defaults, name, None) for name in SIGNATURES}
-    missing = [name for name, function in found.items() if function is None]
-    if missing:
-        raise TypeError(f"rules are missing: {', '.join(missing)} (functions of these names, decorated with @rule)")
-    if config.DISABLE_JIT:
-        return Kernels(**found)
-    return _pointers(*found.values())
+def pointers(rules: Kernels) -> Kernels:
+    """Pointers to the rules of a game, the same for all its parameters; with the JIT switched off the rules."""
+    return rules if is_interpreted() else _pointers(*rules)
 
 
 @cache
 def _pointers(*functions: Any) -> Kernels:
-    """Pointers to the rules of a game, in the order of SIGNATURES: the same for all its parameters."""
     kernels = Kernels(*(FunctionPointer(f, s) for f, s in zip(functions, SIGNATURES.values(), strict=True)))
     for pointer in kernels[:-1]:
         assert pointer.address

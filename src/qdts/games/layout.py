@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdts.errors import InputError, unknown
-from qdts.games.interface import UNKNOWN
+from qdts.games.rule import UNKNOWN
 from qdts.kernels import Ints
 
 HOLE = "?"

@@ -6,7 +6,7 @@ import re
 
 from qdts.errors import InputError, unknown
 from qdts.games.game import Game
-from qdts.games.interface import CHANCE
+from qdts.games.rule import CHANCE
 from qdts.kernels import Ints
 
 BETWEEN = ", \t\n"

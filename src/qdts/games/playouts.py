@@ -18,23 +18,15 @@ from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import config, float64, int64
+from numba import float64, int64
 from numba.core.typing.templates import Signature
 
 from qdts.games.game import Game
-from qdts.games.interface import (
-    CHANCE,
-    SIGNATURES,
-    TERMINAL,
-    FunctionPointer,
-    Pointer,
-    PointerType,
-    RealPointer,
-    RulesType,
-)
-from qdts.kernels import PACKAGE, Ints, Reals, compiled, kernel
-from qdts.pointers import element, pointer
-from qdts.rng import GOLDEN, State, StatePointer, StateType, mixed, one_of, sample_index, seeded
+from qdts.games.interface import SIGNATURES, FunctionPointer, Pointer, PointerType, RealPointer, RulesType
+from qdts.games.rule import CHANCE, TERMINAL
+from qdts.kernels import Ints, Reals, compiled, is_interpreted, kernel
+from qdts.pointers import StatePointer, StateType, element, pointer
+from qdts.rng import GOLDEN, State, mixed, one_of, sample_index, seeded
 
 PLAYOUT = int64(Pointer, Pointer, Pointer, RealPointer, StatePointer, RealPointer)
 """The signature of a playout; see `_play_out`."""
@@ -87,20 +79,20 @@ def playout_of(game: Game) -> FunctionPointer:
 
 def series_of(game: Game) -> FunctionPointer:
     """A game's series, with the signature SERIES; with the JIT switched off a plain function."""
-    constant = len(game.rules) <= MOST_CONSTANTS and not config.DISABLE_JIT
+    constant = len(game.rules) <= MOST_CONSTANTS and not is_interpreted()
     constants = tuple(game.rules.tolist()) if constant else None
     return _compile_series(constants, game.world_size, game.players, game.pick, *_functions(game))
 
 
 def _functions(game: Game) -> Iterable[Any]:
     """The rules of a game as a kernel calls them by name."""
-    return (rule if config.DISABLE_JIT else rule.dispatcher for rule in game.kernels)
+    return (rule if is_interpreted() else rule.dispatcher for rule in game.kernels)
 
 
 @functools.cache
 def _compile_playout(pick: Any, *functions: Any) -> Any:
     """The playout of a game with these rules, in the order of SIGNATURES."""
-    return _compile(_bind_playout(pick, functions), PLAYOUT, functions)
+    return _compile(_bind_playout(pick, functions), PLAYOUT, [*functions, pick])
 
 
 @functools.cache
@@ -112,7 +104,7 @@ def _compile_series(constants: tuple[int, ...] | None, size: int, players: int, 
     anew = [_helper(getattr(function, "py_func", function)) for function in functions]
     parameters = _bind(_given, {}) if constants is None else _bind(_known, {"rules": np.array(constants, np.int64)})
     held = {"play_out": _helper(_bind_playout(pick, anew)), "parameters": _helper(parameters)}
-    return _compile(_bind(_play_series, {**held, "size": size, "players": players}), SERIES, functions)
+    return _compile(_bind(_play_series, {**held, "size": size, "players": players}), SERIES, [*functions, pick])
 
 
 def _bind_playout(pick: Any, functions: Iterable[Any]) -> Any:
@@ -140,10 +132,9 @@ def _text(value: Any) -> str:
 
 def _compile(function: Any, signature: Signature, rules: Iterable[Any]) -> Any:
     """A C function that calls some rules, kept with them."""
-    files = [Path(getattr(rule, "py_func", rule).__code__.co_filename) for rule in rules]
-    outside = (file for file in files if not file.is_relative_to(PACKAGE))
-    own = compiled(function, beside=next(outside, files[0]), no_cpython_wrapper=True, no_rewrites=True)
-    return own if config.DISABLE_JIT else FunctionPointer(own, signature)
+    files = [Path(getattr(rule, "py_func", rule).__code__.co_filename) for rule in rules if rule is not None]
+    own = compiled(function, beside=files, no_cpython_wrapper=True, no_rewrites=True)
+    return own if is_interpreted() else FunctionPointer(own, signature)
 
 
 _helper = kernel(inline=True)

@@ -12,6 +12,7 @@ from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.registry import load_game
 from qdts.interrupt import apart, interruptible
+from qdts.learning.compilation import compile_ahead
 from qdts.learning.config import preset, read_settings
 from qdts.learning.learner import Learner, search_options
 from qdts.learning.measure import is_measurable, measure, measure_search
@@ -28,6 +29,9 @@ REPORT_PAUSE = 5.0
 class Watch(Protocol):
     """Follows a run."""
 
+    def compiling(self, made: int, of: int) -> None:
+        """So many of the kernels are compiled that the run needs and were not in the cache."""
+
     def begin(self, run: Run) -> None:
         """The run begins, or is resumed."""
 
@@ -40,6 +44,9 @@ class Watch(Protocol):
 
 class Nobody:
     """Follows nothing."""
+
+    def compiling(self, made: int, of: int) -> None:
+        """Nothing."""
 
     def begin(self, run: Run) -> None:
         """Nothing."""
@@ -194,11 +201,12 @@ def is_due(generation: int) -> bool:
 def _continue(run: Run, learner: Learner, last: Line, watch: Watch) -> Run:
     """Spend the rest of the budget. However it ends, complete generations are kept, and the report shows them."""
     learner.use_threads()
+    compile_ahead(watch.compiling)
     watch.begin(run)
     try:
         watch.doing("listing the game", 0.0)
         measurable = apart(lambda: is_measurable(run.game, run.config.measure.most))
-        watch.doing("compiling", 0.0)
+        watch.doing("warming up", 0.0)
         learner.warm_up()
         _loop(run, learner, last, measurable, watch)
     finally:

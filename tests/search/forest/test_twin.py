@@ -13,7 +13,8 @@ from qdts import load_game
 from qdts.games import Game
 from qdts.games.interface import NO_HOLE
 from qdts.kernels import Ints, kernel
-from qdts.rng import State, StateType, seeded, uniform
+from qdts.pointers import StateType
+from qdts.rng import State, seeded, uniform
 from qdts.search.evaluation.evaluator import (
     ACT,
     CHANCE,

@@ -10,12 +10,11 @@ import sys
 import tempfile
 import time
 from dataclasses import replace
-from pathlib import Path
 
 from qdts.cli.benchmarks.peers import PEERS, BenchmarkSolver, LiteEFG, OpenSpiel, Ours, is_installed, lite_env
 from qdts.cli.benchmarks.rows import Job, Row, Rows, Target, make_row, mean_seconds, seconds_of, take_turns, turns_worth
+from qdts.code_cache import cache_root
 from qdts.games.registry import load_game
-from qdts.kernels import PACKAGE, cache_folder
 from qdts.solving.measure import tree_nash_conv
 from qdts.solving.policy.table import aligned
 from qdts.solving.sequence.form import sequence_form
@@ -169,8 +168,7 @@ def next_game(game: str, repeats: int) -> Row:
 
     def job() -> float:
         with tempfile.TemporaryDirectory(prefix="qdts-bench-") as root:
-            warm = cache_folder(PACKAGE)
-            shutil.copytree(warm, Path(root) / warm.name, ignore=shutil.ignore_patterns(f"{game}.*"))
+            shutil.copytree(cache_root(), root, ignore=shutil.ignore_patterns(f"{game}.*"), dirs_exist_ok=True)
             printed = json.loads(_spawn(NEXT_GAME, game, QDTS_CACHE_DIR=root))
         engine.append(printed["engine"])
         return float(printed["seconds"])

@@ -48,6 +48,12 @@ class Quiet:
         """The game is being loaded."""
         self.beat.begin(f"loading {what} (what is not compiled yet is compiled now, once)")
 
+    def compiling(self, made: int, of: int) -> None:
+        """Kernels are being compiled."""
+        from qdts.code_cache import cache_root
+
+        self.beat.begin(f"compiling kernels, {made} of {of} (once: they are kept in {cache_root()})")
+
     def begin(self, run: Run) -> None:
         """The run begins, or is resumed."""
         self.run = run
@@ -91,6 +97,12 @@ class Lines(Quiet):
         """A line of its own."""
         super().load(what)
         print(self.beat.stage, flush=True)
+
+    def compiling(self, made: int, of: int) -> None:
+        """A line before the first of them."""
+        super().compiling(made, of)
+        if not made:
+            print(self.beat.stage, flush=True)
 
     def begin(self, run: Run) -> None:
         """A line of its own."""

@@ -11,10 +11,9 @@ knows at the end what they knew just before it.
 from __future__ import annotations
 
 import numpy as np
-from numba import boolean, int64
 from numpy.typing import NDArray
 
-from qdts.games.interface import TERMINAL
+from qdts.games.rule import TERMINAL
 from qdts.kernels import Ints, kernel
 
 NONE = -1
@@ -32,7 +31,7 @@ def same_key(key: Ints, one: int, other: int) -> bool:
     return same
 
 
-@kernel(int64[::1](int64[::1], int64[::1], int64[::1], int64[::1], int64))
+@kernel("int64[::1](int64[::1], int64[::1], int64[::1], int64[::1], int64)")
 def tell_apart(parent: Ints, action: Ints, mover: Ints, seen: Ints, player: int) -> Ints:
     """The player's class of every history, given by number what they see there; parents come first."""
     histories = len(parent)
@@ -70,7 +69,7 @@ def tell_apart(parent: Ints, action: Ints, mover: Ints, seen: Ints, player: int)
     return classes
 
 
-@kernel(boolean(int64[::1], int64[::1]))
+@kernel("boolean(int64[::1], int64[::1])")
 def tell_the_past(parent: Ints, classes: Ints) -> bool:
     """Whether each class determines which other class came before it."""
     previous = np.full(len(classes), NONE, np.int64)

@@ -25,13 +25,14 @@ import numpy as np
 from numba import int64, types
 from numpy.typing import NDArray
 
+from qdts.compiler import uncollected
 from qdts.errors import InputError, unknown
 from qdts.games.defaults import real_bits
 from qdts.games.game import Game
-from qdts.games.interface import CHANCE, TERMINAL
 from qdts.games.openspiel.classes import examples, tell_apart, tell_the_past
 from qdts.games.openspiel.table_game import Table, build_table_game
-from qdts.kernels import Ints, kernel, uncollected
+from qdts.games.rule import CHANCE, TERMINAL
+from qdts.kernels import Ints, kernel
 
 PREFIX = "openspiel:"
 INSTALL = "pip install open_spiel"

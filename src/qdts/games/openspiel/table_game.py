@@ -32,12 +32,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import float64, int64, types
 
 from qdts.games.defaults import one_hot, real, real_bits
 from qdts.games.game import Game
-from qdts.games.interface import CHANCE, NO_HOLE, OTHERS, TERMINAL, UNKNOWN, compile_rules, rule
 from qdts.games.layout import Field, Layout
+from qdts.games.rule import CHANCE, NO_HOLE, OTHERS, TERMINAL, UNKNOWN, compile_rules, rule
 from qdts.kernels import Ints, Reals, Reals32, kernel
 
 BASE = 16
@@ -347,7 +346,7 @@ def _pack(table: Table, digits: int, reach: Reals) -> Ints:
     return np.concatenate([np.array([nodes, players, digits], np.int64), starts, *sections])
 
 
-@kernel(types.Tuple((float64[::1], int64))(int64[::1], float64[::1]))
+@kernel("Tuple((float64[::1], int64))(int64[::1], float64[::1])")
 def _follow(parent: Ints, probability: Reals) -> tuple[Reals, int]:
     """Chance's probability of getting to each node, and how deep the deepest is."""
     reach, depth = np.ones(len(parent)), np.zeros(len(parent), np.int64)
@@ -357,7 +356,7 @@ def _follow(parent: Ints, probability: Reals) -> tuple[Reals, int]:
     return reach, depth.max()
 
 
-@kernel(types.Tuple((int64[::1], int64[::1], float64[::1], int64[::1]))(int64[::1], int64[::1], float64[::1]))
+@kernel("Tuple((int64[::1], int64[::1], float64[::1], int64[::1]))(int64[::1], int64[::1], float64[::1])")
 def _gather(classes: Ints, mover: Ints, reach: Reals) -> tuple[Ints, Ints, Reals, Ints]:
     """A player's four sections: START, MEMBERS, MASS and WHO."""
     size, nodes = classes.max() + 1, len(classes)

@@ -17,8 +17,8 @@ import numpy as np
 from qdts.errors import InputError
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
-from qdts.games.interface import TERMINAL, compile_rules, rule
 from qdts.games.layout import Field, Layout
+from qdts.games.rule import TERMINAL, compile_rules, rule
 from qdts.kernels import Ints, Reals, Reals32, kernel
 
 TURN = 2

@@ -41,8 +41,8 @@ import numpy as np
 
 from qdts.games.defaults import one_hot
 from qdts.games.game import Game
-from qdts.games.interface import NO_HOLE, TERMINAL, UNKNOWN, compile_rules, rule
 from qdts.games.layout import Field, Layout
+from qdts.games.rule import NO_HOLE, TERMINAL, UNKNOWN, compile_rules, rule
 from qdts.games.sets import any_of, listed, size
 from qdts.kernels import Ints, Reals, Reals32, kernel
 

@@ -29,8 +29,8 @@ from qdts.errors import InputError
 from qdts.games.defaults import one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
-from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL, UNKNOWN, compile_rules, rule
 from qdts.games.layout import Field, Layout, each_player
+from qdts.games.rule import CHANCE, NO_HOLE, TERMINAL, UNKNOWN, compile_rules, rule
 from qdts.games.sets import any_of, lowest, size
 from qdts.kernels import Ints, Reals, Reals32, kernel
 from qdts.rng import one_of

@@ -18,8 +18,8 @@ from qdts.errors import InputError
 from qdts.games.defaults import one_hot, real, real_bits
 from qdts.games.family import Family, Parameter, is_number
 from qdts.games.game import Game
-from qdts.games.interface import NO_HOLE, TERMINAL, UNKNOWN, compile_rules, rule
 from qdts.games.layout import Field, Layout
+from qdts.games.rule import NO_HOLE, TERMINAL, UNKNOWN, compile_rules, rule
 from qdts.kernels import Ints, Reals, Reals32
 
 ROW, COLUMN = 0, 1

@@ -20,8 +20,8 @@ import numpy as np
 from qdts.games.defaults import one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
-from qdts.games.interface import CHANCE, TERMINAL, compile_rules, rule
 from qdts.games.layout import Field, Layout
+from qdts.games.rule import CHANCE, TERMINAL, compile_rules, rule
 from qdts.kernels import Ints, Reals, Reals32, kernel
 from qdts.rng import fraction, one_of
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from qdts.games.family import Family
 from qdts.games.game import Game
-from qdts.games.interface import TERMINAL, compile_rules, rule
 from qdts.games.layout import Field, Layout
+from qdts.games.rule import TERMINAL, compile_rules, rule
 from qdts.games.sets import any_of, listed
 from qdts.kernels import Ints, Reals, Reals32, kernel
 

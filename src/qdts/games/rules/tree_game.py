@@ -15,8 +15,8 @@ from qdts.errors import InputError
 from qdts.games.defaults import one_hot, real, real_bits
 from qdts.games.family import Family, Parameter, is_number
 from qdts.games.game import Game
-from qdts.games.interface import TERMINAL, compile_rules, rule
 from qdts.games.layout import Field, Layout
+from qdts.games.rule import TERMINAL, compile_rules, rule
 from qdts.kernels import Ints, Reals, Reals32
 
 NODE = 0

@@ -11,7 +11,7 @@ from qdts.search.evaluation.compiled import OUTSIDE, Model, evaluate
 from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, TERMINAL
 from qdts.search.evaluation.lookup import EVALUATED
 from qdts.search.evaluation.packed import PackedEvaluation, PackedQuery, Workspace
-from qdts.search.forest.backup import back_up
+from qdts.search.forest.backup import back_up_apart
 from qdts.search.forest.growth import CAPPED, LISTED, NO_ROOM, child_of, list_choices, spawned_root
 from qdts.search.forest.lane import (
     CURRENT,
@@ -85,7 +85,7 @@ def absorb(lane: Lane, model: Model, beliefs: RootBeliefs, s: int) -> None:
         entry(lane.hi, node)[k] = lane.evaluation_value[k]
     lane.evaluated[node] = 1
     if lane.kind[node] == SAMPLE or lane.kind[node] == CHANCE:
-        back_up(lane, packed, node)
+        back_up_apart(lane, packed, node)
     if node == ROOT and lane.guide[0] >= 0.0:
         guide_root(lane, packed)
     if r[WIDE_NODE] != NONE:
@@ -124,7 +124,7 @@ def widen(game: Any, rules: Ints, lane: Lane, packed: PackedOptions) -> int:
                 r[CURRENT] = root
                 r[PHASE] = EVALUATE
                 return GO_ON
-            back_up(lane, packed, child)
+            back_up_apart(lane, packed, child)
     r[WIDE_EDGE] += 1
     return GO_ON
 

@@ -13,8 +13,8 @@ from numba import float64, int64, types
 
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.kernels import Reals, kernel
-from qdts.pointers import borrowed
-from qdts.rng import State, StateType, sampled, seeded
+from qdts.pointers import StateType, borrowed
+from qdts.rng import State, sampled, seeded
 from qdts.solving.policy.table import uniform
 from qdts.solving.regret.history_cfr import normalised
 from qdts.solving.tree.arrays import GameTree, Histories, HistoriesType, InfoSets, InfoSetsType

@@ -241,7 +241,8 @@ def _enter_infoset(infosets: InfoSets, walk: Walk, mover: int, n: int) -> int:
         return i if _same_actions(infosets, i, walk.choices, n) else -ACTIONS_DIFFER
     i = r[INFOSETS]
     walk.table[place] = i
-    infosets.views[i] = walk.redacted
+    for k in range(walk.redacted.shape[0]):  # assigning the row at once takes seconds to compile
+        infosets.views[i, k] = walk.redacted[k]
     infosets.owner[i] = mover
     for k in range(n):
         infosets.action[r[ENTRIES] + k] = walk.choices[k]

@@ -28,8 +28,8 @@ from qdts.errors import InputError
 from qdts.games.defaults import one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
-from qdts.games.interface import compile_rules, rule
 from qdts.games.layout import Field, Layout
+from qdts.games.rule import compile_rules, rule
 from qdts.games.rules.goofspiel import holes, play
 from qdts.games.rules.goofspiel.play import (
     ACTOR,

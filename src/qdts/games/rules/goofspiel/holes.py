@@ -9,7 +9,7 @@ and lose the others by the lowest (else swap two of them), so that Hall's condit
 
 from __future__ import annotations
 
-from qdts.games.interface import NO_HOLE, UNKNOWN, rule
+from qdts.games.rule import NO_HOLE, UNKNOWN, rule
 from qdts.games.rules.goofspiel.play import (
     BIDS,
     CARDS,

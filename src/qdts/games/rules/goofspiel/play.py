@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qdts.games.interface import CHANCE, TERMINAL, rule
+from qdts.games.rule import CHANCE, TERMINAL, rule
 from qdts.games.sets import any_of, listed, lowest
 from qdts.kernels import Ints, Reals, kernel
 

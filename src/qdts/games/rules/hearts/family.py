@@ -27,8 +27,8 @@ import numpy as np
 from qdts.games.defaults import one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
-from qdts.games.interface import compile_rules, rule
 from qdts.games.layout import Field, Layout
+from qdts.games.rule import compile_rules, rule
 from qdts.games.rules.hearts import holes, play
 from qdts.games.rules.hearts.play import (
     ACTOR,

@@ -8,7 +8,7 @@ freely into those that they were dealt and the three that they got.
 
 from __future__ import annotations
 
-from qdts.games.interface import NO_HOLE, UNKNOWN, rule
+from qdts.games.rule import NO_HOLE, UNKNOWN, rule
 from qdts.games.rules.hearts.play import (
     ACTOR,
     BY,
