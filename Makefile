@@ -49,7 +49,7 @@ test: $(DEV) ## check style and types, run all tests
 	$(BIN)/pytest -n 2
 
 docs: $(DEV) ## build the site into site/, strictly: a warning or a dead link is an error
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo 'open site/index.html'
 
 bench: $(BENCH) ## measure speed side by side with LiteEFG and OpenSpiel

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import qdts
+from qdts.learning.run import Run
 
 PACKAGE = Path(qdts.__file__).parent
 EXAMPLES = sorted(file for file in PACKAGE.rglob("*.py") if ">>> " in file.read_text(encoding="utf-8"))
@@ -20,9 +21,12 @@ def module_name(file: Path) -> str:
 
 
 @pytest.mark.parametrize("name", [module_name(file) for file in EXAMPLES])
-def test_examples_of_a_module(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a folder of their own, where they may write files."""
+def test_examples_of_a_module(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kuhn_run: Run) -> None:
+    """In a folder of their own, where they may write files; `run` is a run of Kuhn poker."""
     monkeypatch.chdir(tmp_path)
-    result = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    result = doctest.testmod(
+        importlib.import_module(name), extraglobs={"run": kuhn_run, "qdts": qdts}, optionflags=flags
+    )
     assert result.attempted > 0, "no docstring holds the example: doctest looks at those of the module's own objects"
     assert result.failed == 0

@@ -20,6 +20,8 @@ FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>',
 """A formula as the Markdown extension `arithmatex` leaves it: `\\(inline\\)` or `\\[display\\]`."""
 GENERATED = re.compile(r"<!-- generated: (\w+) -->")
 """Where a table of `reference` goes."""
+SOURCE = re.compile(r"\[([^\]]+)\]\(\.\./(?:src|tests|CHANGELOG\.md)[^)]*\)")
+"""A link to a file of the repository, which is not part of the site."""
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -30,8 +32,9 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Fill in the tables that come from the code."""
-    return GENERATED.sub(lambda found: reference.TABLES[found[1]](), markdown)
+    """Fill in the tables that come from the code, and show links to sources as names."""
+    markdown = GENERATED.sub(lambda found: reference.TABLES[found[1]](), markdown)
+    return SOURCE.sub(lambda found: f"`{found[1]}`", markdown)
 
 
 def on_page_content(content: str, **_: Any) -> str:

@@ -43,7 +43,7 @@ def bot(game: Game | str, seat: Seat | Policy | Run | str, player: int, seed: in
     Raises:
         InputError: If OpenSpiel does not have the game, or the seat is for another game.
 
-    Example:
+    Examples:
         >>> import pyspiel, qdts, qdts.openspiel
         >>> bot = qdts.openspiel.bot("kuhn_poker", "qdts:20", player=0)
         >>> state = pyspiel.load_game("kuhn_poker").new_initial_state()
@@ -75,7 +75,7 @@ def policy(game: Game | str, seat: Seat | Policy | Run | str, seed: int = 0) -> 
     Raises:
         InputError: If OpenSpiel does not have the game, or the seat is for another game.
 
-    Example:
+    Examples:
         >>> import pyspiel, qdts, qdts.openspiel
         >>> policy = qdts.openspiel.policy("kuhn_poker", "random")
         >>> state = pyspiel.load_game("kuhn_poker").new_initial_state()

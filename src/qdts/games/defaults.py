@@ -57,7 +57,7 @@ def real(bits: int) -> float:
 def one_hot(out: Reals32, at: int, value: int, size: int) -> int:
     """Write a component with values 0 .. size-1 or UNKNOWN as size + 1 features; return where the next ones go.
 
-    Example:
+    Examples:
         >>> out = np.zeros(4, np.float32)
         >>> one_hot(out, 0, 2, 3)  # UNKNOWN would be the first of the four
         4

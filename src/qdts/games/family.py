@@ -19,7 +19,7 @@ class Parameter:
     A list is written as JSON: `matrix_game(payoffs=[[3,0],[5,1]])`. `build` gets it as Python lists of numbers and
     checks its shape; `wrong` makes the error for one that does not fit. Names for common lists are its `presets`.
 
-    Example:
+    Examples:
         >>> dice = Parameter("dice", 2, "how many dice each has", low=1, high=5)
         >>> dice.read("3", "my_game")
         3
@@ -127,7 +127,7 @@ def _shortest(text: str) -> int | float:
 class Family:
     """All games of one name: what `load_game` needs to build one.
 
-    Example:
+    Examples:
         >>> from qdts.games.registry import find_family
         >>> family = find_family("kuhn_poker")
         >>> family.load({"players": 3}).spec, family.spec({"players": 2})

@@ -35,7 +35,7 @@ class Game:
     A world is a vector of `world_size` int64 components; a view is a world in which every component that its owner
     does not know is UNKNOWN. Methods check what they are given and raise an InputError that names what was expected.
 
-    Example:
+    Examples:
         >>> from qdts import load_game
         >>> game = load_game("kuhn_poker")
         >>> world = game.initial()
@@ -166,7 +166,7 @@ class Game:
     def choices(self, world: Ints) -> list[Choice]:
         """What the player to move, or chance, may do, with names; nothing when the game is over.
 
-        Example:
+        Examples:
             >>> from qdts import load_game
             >>> game = load_game("kuhn_poker")
             >>> [choice.name for choice in game.choices(game.initial())]
@@ -285,7 +285,7 @@ class Game:
     def value_name(self, view: Ints, hole: int, value: int) -> str:
         """What a hole of a view holds once it is filled with a value, in words.
 
-        Example:
+        Examples:
             >>> from qdts import load_game
             >>> game = load_game("kuhn_poker")
             >>> view = game.layout.read("turn=2 bettor=0 cards=J? bets=---")

@@ -27,7 +27,7 @@ def read_moves(game: Game, text: str, world: Ints | None = None) -> list[int]:
     Raises:
         InputError: A move is illegal, or follows the end of the game; it names the choices.
 
-    Example:
+    Examples:
         >>> from qdts import load_game
         >>> read_moves(load_game("kuhn_poker"), "deal K, deal J, bet, 0")
         [2, 0, 1, 0]

@@ -45,7 +45,7 @@ def register(family: Family) -> None:
     Raises:
         InputError: A game of this name comes with the package.
 
-    Example:
+    Examples:
         >>> from dataclasses import replace
         >>> from qdts.games.rules import kuhn_poker
         >>> def build(spec, players):
@@ -98,7 +98,7 @@ def load_game(spec: str, **parameters: object) -> Game:
     Raises:
         InputError: The name or a parameter is unknown or does not fit, or the file can't be loaded.
 
-    Example:
+    Examples:
         >>> load_game("liars_dice(dice_sides=3)", numdice=2).spec
         'liars_dice(numdice=2,dice_sides=3)'
         >>> load_game("kuhn_pocker")

@@ -91,7 +91,7 @@ def train(
     Raises:
         InputError: Something that is given is not possible.
 
-    Example:
+    Examples:
         >>> import tempfile, qdts
         >>> tiny = ["net.width=8", "play.games=8", "search.visits=2", "belief.games=8", "measure.visits=2"]
         >>> run = qdts.train("kuhn_poker", generations=2, out=tempfile.mkdtemp(), settings=tiny)
@@ -142,7 +142,7 @@ def resume(
     Raises:
         InputError: The folder holds no run, a file of it is damaged, or the budget is not possible.
 
-    Example:
+    Examples:
         >>> import tempfile, qdts
         >>> tiny = ["net.width=8", "play.games=8", "search.visits=2", "belief.games=8", "measure.most=0"]
         >>> run = qdts.train("kuhn_poker", generations=1, out=tempfile.mkdtemp(), settings=tiny)

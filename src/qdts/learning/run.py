@@ -50,7 +50,7 @@ class Run:
         minutes: The budget, or None.
         generations: The budget, or None; exactly one of the two is given.
 
-    Example:
+    Examples:
         >>> from qdts import Run, load_game
         >>> from qdts.learning.config import preset
         >>> run = Run(Path("nowhere"), load_game("kuhn_poker"), 0, preset("kuhn_poker"), generations=8)
@@ -221,7 +221,7 @@ def open_run(folder: str | Path, game: Game | None = None) -> Run:
     Raises:
         InputError: The folder holds no run, or a run of another game or version.
 
-    Example:
+    Examples:
         >>> import tempfile, qdts
         >>> tiny = ["net.width=8", "play.games=8", "search.visits=2", "belief.games=8", "measure.most=0"]
         >>> folder = Path(tempfile.mkdtemp()) / "kuhn"

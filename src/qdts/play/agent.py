@@ -41,7 +41,7 @@ class Agent:
     Methods take a view as a vector, or as a text that `qdts.play.state.read_state` reads. The player is always the one
     to move.
 
-    Example:
+    Examples:
         >>> agent = qdts.load_agent(run)
         >>> policy = agent.policy("deal K, deal Q, Bet")
         >>> [agent.game.action_name(action) for action in policy]
@@ -201,7 +201,7 @@ def load_agent(
     Raises:
         InputError: For what is no run or checkpoint, one of another game, or a generation without a checkpoint.
 
-    Example:
+    Examples:
         >>> run = qdts.train("kuhn_poker", generations=3, out="runs/kuhn")  # doctest: +SKIP
         >>> agent = qdts.load_agent(run)
         >>> game = agent.game

@@ -43,7 +43,7 @@ def decide(
     Raises:
         InputError: For a state that is no decision of the game, an unknown search or option, or wrong visits.
 
-    Example:
+    Examples:
         >>> import qdts
         >>> game = qdts.load_game("kuhn_poker")
         >>> result = qdts.decide(game, "deal J, deal Q, Bet", visits=50, policy=qdts.solve(game, "lp").policy)

@@ -104,7 +104,7 @@ def play_match(
         InputError: For a number of games below 1, a negative seed, or a seat of another game.
         KeyboardInterrupt: If Ctrl-C comes before a group is finished.
 
-    Example:
+    Examples:
         >>> import qdts
         >>> game = qdts.load_game("kuhn_poker")
         >>> equilibrium = qdts.solve(game, "lp").policy

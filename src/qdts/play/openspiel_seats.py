@@ -33,7 +33,7 @@ class BotSeat:
     Raises:
         InputError: If OpenSpiel does not have the game.
 
-    Example:
+    Examples:
         >>> import pyspiel, qdts, qdts.openspiel
         >>> game = qdts.load_game("kuhn_poker")
         >>> seat = qdts.openspiel.BotSeat(game, lambda player, seed: pyspiel.make_uniform_random_bot(player, seed))

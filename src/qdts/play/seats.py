@@ -232,7 +232,7 @@ def read_seat(game: Game, text: str, *, threads: int = 1) -> Seat | BotSeat:
     Raises:
         InputError: For a text that is no seat, and for a policy or a run of another game; it names the choices.
 
-    Example:
+    Examples:
         >>> import qdts
         >>> game = qdts.load_game("kuhn_poker")
         >>> seat = qdts.read_seat(game, "qdts[c=0.2]:50")

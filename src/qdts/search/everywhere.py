@@ -126,7 +126,7 @@ def searched_policy(
     Raises:
         InputError: If the game is too large to enumerate, or the options and the evaluator don't go together.
 
-    Example:
+    Examples:
         >>> import qdts
         >>> game = qdts.load_game("kuhn_poker")
         >>> policy = qdts.searched_policy(game, qdts.read_search(game, "ismcts"), 50)

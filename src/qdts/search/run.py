@@ -53,7 +53,7 @@ def run_searches(
     Raises:
         InputError: If a view is not one at its player's turn, or the options and the evaluator don't go together.
 
-    Example:
+    Examples:
         >>> import qdts
         >>> game = qdts.load_game("kuhn_poker")
         >>> dealt = game.step(game.step(game.initial(), 0), 1)  # a jack to player 0, a queen to player 1

@@ -53,7 +53,7 @@ class Report:
         A fault that shows in a share p of random games stays unseen in n of them with probability (1 − p)ⁿ, so n games
         find it with probability 1 − α if p ≥ 1 − α^(1/n).
 
-        Example:
+        Examples:
             >>> report = Report("my_game", "sampled", 5_000, 4_800, 6_100, 4_000, games=200)
             >>> round(1 / report.detectable)
             67
@@ -99,7 +99,7 @@ def check_game(
     Raises:
         ConformanceError: A law is broken; it names the law, the game, and the world or view.
 
-    Example:
+    Examples:
         >>> from qdts import load_game
         >>> report = check_game(load_game("kuhn_poker"))
         >>> report.mode, report.histories, report.views

@@ -25,7 +25,7 @@ def read_search(game: Game, text: str) -> Options:
         InputError: If the text can't be read, names an unknown search or option or a value that is not possible, or
             if the search can't search this game.
 
-    Example:
+    Examples:
         >>> import qdts
         >>> options = qdts.read_search(qdts.load_game("kuhn_poker"), "qdts[c=0.2,estimate=mirror]")
         >>> options.c, options.estimate, options.eps_sample
