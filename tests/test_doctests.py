@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import qdts
+from qdts.games import registry
 
 PACKAGE = Path(qdts.__file__).parent
 EXAMPLES = sorted(file for file in PACKAGE.rglob("*.py") if ">>> " in file.read_text(encoding="utf-8"))
@@ -21,8 +22,9 @@ def module_name(file: Path) -> str:
 
 @pytest.mark.parametrize("name", [module_name(file) for file in EXAMPLES])
 def test_examples_of_a_module(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a folder of their own, where they may write files."""
+    """In a folder of their own, where they may write files; games that they register are forgotten afterwards."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "_registered", {})
     result = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert result.attempted > 0, "no docstring holds the example: doctest looks at those of the module's own objects"
     assert result.failed == 0
