@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import qdts
+from qdts.games import registry
 from qdts.learning.run import Run
 
 PACKAGE = Path(qdts.__file__).parent
@@ -22,8 +23,12 @@ def module_name(file: Path) -> str:
 
 @pytest.mark.parametrize("name", [module_name(file) for file in EXAMPLES])
 def test_examples_of_a_module(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kuhn_run: Run) -> None:
-    """In a folder of their own, where they may write files; `run` is a run of Kuhn poker."""
+    """In a folder of their own, where they may write files; games that they register are forgotten.
+
+    `run` is a run of Kuhn poker.
+    """
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "_registered", {})
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     result = doctest.testmod(
         importlib.import_module(name), extraglobs={"run": kuhn_run, "qdts": qdts}, optionflags=flags

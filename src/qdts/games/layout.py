@@ -30,11 +30,12 @@ def each_player(what: str, players: int) -> tuple[str, ...]:
 class Field:
     """A run of neighbouring components with one meaning.
 
-    >>> bets = Field("bets", ("-", "p", "b"), length=3, names=("none", "pass", "bet"), places=("1st", "2nd", "3rd"))
-    >>> bets.write(np.array([2, -1, 0]))
-    'b?-'
-    >>> bets.place(1), bets.value_name(2)
-    ('2nd', 'bet')
+    Examples:
+        >>> bets = Field("bets", ("-", "p", "b"), length=3, names=("none", "pass", "bet"), places=("1st", "2nd", "3rd"))
+        >>> bets.write(np.array([2, -1, 0]))
+        'b?-'
+        >>> bets.place(1), bets.value_name(2)
+        ('2nd', 'bet')
     """
 
     name: str
@@ -131,12 +132,13 @@ class Field:
 class Layout:
     """All fields of a world, in the order of their components.
 
-    >>> layout = Layout((Field("turn"), Field("cards", ("-", "J", "Q"), length=2, names=("none", "jack", "queen"))))
-    >>> view = layout.read("turn=2 cards=J?")
-    >>> view
-    array([ 2,  1, -1])
-    >>> layout.write(view), layout.describe(view)
-    ('turn=2 cards=J?', 'turn=2 cards=jack,?')
+    Examples:
+        >>> layout = Layout((Field("turn"), Field("cards", ("-", "J", "Q"), length=2, names=("none", "jack", "queen"))))
+        >>> view = layout.read("turn=2 cards=J?")
+        >>> view
+        array([ 2,  1, -1])
+        >>> layout.write(view), layout.describe(view)
+        ('turn=2 cards=J?', 'turn=2 cards=jack,?')
     """
 
     fields: tuple[Field, ...]

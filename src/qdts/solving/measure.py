@@ -31,13 +31,14 @@ METHODS = ("enumerate", "sweep")
 class Measurement:
     """The value of a policy to every player, and its distance to equilibrium.
 
-    >>> from qdts import load_game, measure_policy, uniform_policy
-    >>> game = load_game("kuhn_poker")
-    >>> measured = measure_policy(game, uniform_policy(game))
-    >>> measured.method, measured.histories, measured.views
-    ('enumerate', 58, 12)
-    >>> [round(gain, 4) for gain in measured.gains], round(measured.nash_conv, 4)
-    ([0.375, 0.5417], 0.9167)
+    Examples:
+        >>> from qdts import load_game, measure_policy, uniform_policy
+        >>> game = load_game("kuhn_poker")
+        >>> measured = measure_policy(game, uniform_policy(game))
+        >>> measured.method, measured.histories, measured.views
+        ('enumerate', 58, 12)
+        >>> [round(gain, 4) for gain in measured.gains], round(measured.nash_conv, 4)
+        ([0.375, 0.5417], 0.9167)
     """
 
     values: tuple[float, ...]
@@ -86,10 +87,11 @@ def measure_policy(
         InputError: The policy is for another game or lacks a view, the method is unknown or not possible for the game,
             or the memory is too small.
 
-    >>> from qdts import load_game, uniform_policy
-    >>> game = load_game("kuhn_poker")
-    >>> [round(gain, 4) for gain in measure_policy(game, uniform_policy(game)).gains]
-    [0.375, 0.5417]
+    Examples:
+        >>> from qdts import load_game, uniform_policy
+        >>> game = load_game("kuhn_poker")
+        >>> [round(gain, 4) for gain in measure_policy(game, uniform_policy(game)).gains]
+        [0.375, 0.5417]
     """
     if isinstance(policy, Policy):
         verify_game(policy, game)
@@ -134,10 +136,11 @@ def nash_conv(
     Raises:
         InputError: As for `measure_policy`.
 
-    >>> from qdts import load_game, uniform_policy
-    >>> game = load_game("kuhn_poker")
-    >>> round(nash_conv(game, uniform_policy(game)), 4)
-    0.9167
+    Examples:
+        >>> from qdts import load_game, uniform_policy
+        >>> game = load_game("kuhn_poker")
+        >>> round(nash_conv(game, uniform_policy(game)), 4)
+        0.9167
     """
     tree = chosen_tree(game, method) if game.hidden else None
     if tree is None:
@@ -157,9 +160,10 @@ def expected_values(policy: Policy) -> Reals:
     Raises:
         InputError: The policy lacks a view of its game.
 
-    >>> from qdts import load_game, uniform_policy
-    >>> expected_values(uniform_policy(load_game("kuhn_poker")))
-    array([ 0.125, -0.125])
+    Examples:
+        >>> from qdts import load_game, uniform_policy
+        >>> expected_values(uniform_policy(load_game("kuhn_poker")))
+        array([ 0.125, -0.125])
     """
     if not policy.game.hidden:
         from qdts.solving.perfect.value_iteration import position_values
@@ -184,12 +188,13 @@ def best_response(policy: Policy, player: int) -> tuple[float, Policy]:
     Raises:
         InputError: There is no such player, or the policy lacks a view of its game.
 
-    >>> from qdts import load_game, uniform_policy
-    >>> value, response = best_response(uniform_policy(load_game("kuhn_poker")), 0)
-    >>> value
-    0.5
-    >>> expected_values(response)
-    array([ 0.5, -0.5])
+    Examples:
+        >>> from qdts import load_game, uniform_policy
+        >>> value, response = best_response(uniform_policy(load_game("kuhn_poker")), 0)
+        >>> value
+        0.5
+        >>> expected_values(response)
+        array([ 0.5, -0.5])
     """
     policy.game.verify_player(player)
     if not policy.game.hidden:

@@ -60,10 +60,11 @@ class Solver(Protocol):
 class Solution:
     """The result of `solve`.
 
-    >>> from qdts import load_game, solve
-    >>> solution = solve(load_game("kuhn_poker"), "cfr+", iterations=100)
-    >>> solution.iterations, len(solution.policy)
-    (100, 12)
+    Examples:
+        >>> from qdts import load_game, solve
+        >>> solution = solve(load_game("kuhn_poker"), "cfr+", iterations=100)
+        >>> solution.iterations, len(solution.policy)
+        (100, 12)
     """
 
     game: Game
@@ -152,10 +153,11 @@ def solve(
         InputError: The algorithm is unknown or can't solve this game, an argument is out of range, or the game is too
             large to enumerate.
 
-    >>> from qdts import load_game
-    >>> solution = solve(load_game("kuhn_poker"), iterations=1000)
-    >>> round(solution.value, 3), solution.nash_conv < 0.001
-    (-0.056, True)
+    Examples:
+        >>> from qdts import load_game
+        >>> solution = solve(load_game("kuhn_poker"), iterations=1000)
+        >>> round(solution.value, 3), solution.nash_conv < 0.001
+        (-0.056, True)
     """
     if algorithm not in ALGORITHMS:
         raise unknown("algorithm", algorithm, ALGORITHMS)

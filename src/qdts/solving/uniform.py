@@ -16,10 +16,11 @@ def uniform_policy(game: Game) -> Policy:
     Returns:
         A table with every view at which a player moves.
 
-    >>> from qdts import load_game
-    >>> policy = uniform_policy(load_game("kuhn_poker"))
-    >>> policy(policy.views[0])
-    {0: 0.5, 1: 0.5}
+    Examples:
+        >>> from qdts import load_game
+        >>> policy = uniform_policy(load_game("kuhn_poker"))
+        >>> policy(policy.views[0])
+        {0: 0.5, 1: 0.5}
     """
     tree = handy_tree(game)
     if tree is not None:

@@ -98,14 +98,15 @@ class Uniform(Compiled):
     Args:
         game: The game.
 
-    >>> from qdts import load_game
-    >>> from qdts.search.evaluation.evaluator import ACT, NOTHING, Query
-    >>> import numpy as np
-    >>> game = load_game("kuhn_poker")
-    >>> view = game.view(game.step(game.step(game.initial(), 0), 1), 0)
-    >>> query = Query(ACT, view, 0, NOTHING, -1, np.array([0, 1]), np.full(2, 0.5))
-    >>> Uniform(game).evaluate(query, np.zeros(1, np.uint64)).prior.tolist()
-    [0.5, 0.5]
+    Examples:
+        >>> from qdts import load_game
+        >>> from qdts.search.evaluation.evaluator import ACT, NOTHING, Query
+        >>> import numpy as np
+        >>> game = load_game("kuhn_poker")
+        >>> view = game.view(game.step(game.step(game.initial(), 0), 1), 0)
+        >>> query = Query(ACT, view, 0, NOTHING, -1, np.array([0, 1]), np.full(2, 0.5))
+        >>> Uniform(game).evaluate(query, np.zeros(1, np.uint64)).prior.tolist()
+        [0.5, 0.5]
     """
 
     def __init__(self, game: Game) -> None:
@@ -119,12 +120,13 @@ class Playouts(Compiled):
         game: The game.
         policy: Plays the game of which V is the return; None: every action is as likely.
 
-    >>> from qdts import load_game, read_search, run_searches
-    >>> game = load_game("kuhn_poker")
-    >>> view = game.view(game.step(game.step(game.initial(), 0), 1), 0)
-    >>> [result] = run_searches(game, [view], [0], read_search(game, "qdts"), 20, evaluator=Playouts(game))
-    >>> int(result.visits.sum())
-    20
+    Examples:
+        >>> from qdts import load_game, read_search, run_searches
+        >>> game = load_game("kuhn_poker")
+        >>> view = game.view(game.step(game.step(game.initial(), 0), 1), 0)
+        >>> [result] = run_searches(game, [view], [0], read_search(game, "qdts"), 20, evaluator=Playouts(game))
+        >>> int(result.visits.sum())
+        20
     """
 
     def __init__(self, game: Game, policy: Policy | None = None) -> None:
@@ -147,13 +149,14 @@ class Table(Compiled):
     Raises:
         InputError: If a noise is out of its range.
 
-    >>> from qdts import load_game, read_search, run_searches, uniform_policy
-    >>> game = load_game("kuhn_poker")
-    >>> view = game.view(game.step(game.step(game.initial(), 0), 1), 0)
-    >>> table = Table(uniform_policy(game), value_noise=0.1)
-    >>> [result] = run_searches(game, [view], [0], read_search(game, "qdts"), 20, evaluator=table)
-    >>> result.prior.tolist()
-    [0.5, 0.5]
+    Examples:
+        >>> from qdts import load_game, read_search, run_searches, uniform_policy
+        >>> game = load_game("kuhn_poker")
+        >>> view = game.view(game.step(game.step(game.initial(), 0), 1), 0)
+        >>> table = Table(uniform_policy(game), value_noise=0.1)
+        >>> [result] = run_searches(game, [view], [0], read_search(game, "qdts"), 20, evaluator=table)
+        >>> result.prior.tolist()
+        [0.5, 0.5]
     """
 
     def __init__(

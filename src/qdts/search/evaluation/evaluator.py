@@ -83,18 +83,19 @@ class Evaluator(Protocol):
 
     A class with this one method is an evaluator:
 
-    >>> import numpy as np
-    >>> from qdts import load_game, read_search, run_searches
-    >>> from qdts.search.evaluation.evaluator import Evaluation
-    >>> class Flat:
-    ...     def evaluate(self, query, state):
-    ...         count = len(query.choices)
-    ...         return Evaluation(np.zeros(1), np.zeros((count, 1)), query.weights)
-    >>> game = load_game("kuhn_poker")
-    >>> view = game.view(game.step(game.step(game.initial(), 0), 1), 0)
-    >>> [result] = run_searches(game, [view], [0], read_search(game, "qdts"), 20, evaluator=Flat())
-    >>> int(result.visits.sum())
-    20
+    Examples:
+        >>> import numpy as np
+        >>> from qdts import load_game, read_search, run_searches
+        >>> from qdts.search.evaluation.evaluator import Evaluation
+        >>> class Flat:
+        ...     def evaluate(self, query, state):
+        ...         count = len(query.choices)
+        ...         return Evaluation(np.zeros(1), np.zeros((count, 1)), query.weights)
+        >>> game = load_game("kuhn_poker")
+        >>> view = game.view(game.step(game.step(game.initial(), 0), 1), 0)
+        >>> [result] = run_searches(game, [view], [0], read_search(game, "qdts"), 20, evaluator=Flat())
+        >>> int(result.visits.sum())
+        20
     """
 
     def evaluate(self, query: Query, state: State) -> Evaluation:

@@ -34,14 +34,15 @@ def save_policy(policy: Policy, path: str | Path) -> None:
         policy: The policy.
         path: The file, by custom with the ending `.npz`; one that is there is replaced.
 
-    >>> import tempfile
-    >>> from qdts import load_game, load_policy, uniform_policy
-    >>> policy = uniform_policy(load_game("kuhn_poker"))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_policy(policy, f"{folder}/uniform.npz")
-    ...     again = load_policy(f"{folder}/uniform.npz")
-    >>> (again.probability == policy.probability).all()
-    np.True_
+    Examples:
+        >>> import tempfile
+        >>> from qdts import load_game, load_policy, uniform_policy
+        >>> policy = uniform_policy(load_game("kuhn_poker"))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     save_policy(policy, f"{folder}/uniform.npz")
+        ...     again = load_policy(f"{folder}/uniform.npz")
+        >>> (again.probability == policy.probability).all()
+        np.True_
     """
     meta = {
         "format": FORMAT,
@@ -69,9 +70,10 @@ def load_policy(path: str | Path, game: Game | None = None) -> Policy:
     Raises:
         InputError: There is no such file, it is malformed, or it is for another game or another version of the game.
 
-    >>> load_policy("missing.npz")
-    Traceback (most recent call last):
-    qdts.errors.InputError: there is no file 'missing.npz', expected a policy file made by qdts
+    Examples:
+        >>> load_policy("missing.npz")
+        Traceback (most recent call last):
+        qdts.errors.InputError: there is no file 'missing.npz', expected a policy file made by qdts
     """
     meta, arrays = _read(Path(path))
     game = matching_game(path, "a policy for", meta["game"], meta["game_version"], game)

@@ -27,13 +27,14 @@ def uniform_probabilities(views: Ints, counts: Ints) -> Reals:
     Returns:
         float64[n, max(counts)]: every legal action equally likely, zeros after them.
 
-    >>> import numpy as np
-    >>> from qdts import load_game, nash_conv
-    >>> uniform_probabilities(np.zeros((2, 7), np.int64), np.array([2, 1]))
-    array([[0.5, 0.5],
-           [1. , 0. ]])
-    >>> round(nash_conv(load_game("kuhn_poker"), uniform_probabilities), 4)
-    0.9167
+    Examples:
+        >>> import numpy as np
+        >>> from qdts import load_game, nash_conv
+        >>> uniform_probabilities(np.zeros((2, 7), np.int64), np.array([2, 1]))
+        array([[0.5, 0.5],
+               [1. , 0. ]])
+        >>> round(nash_conv(load_game("kuhn_poker"), uniform_probabilities), 4)
+        0.9167
     """
     width = np.arange(counts.max(initial=0))
     return np.where(width < counts[:, None], 1.0 / counts[:, None], 0.0)

@@ -26,13 +26,14 @@ class Policy:
 
     A policy is called with a view and gives the probability of each legal action there:
 
-    >>> from qdts import load_game, uniform_policy
-    >>> game = load_game("kuhn_poker")
-    >>> policy = uniform_policy(game)
-    >>> len(policy)
-    12
-    >>> policy(policy.views[0])
-    {0: 0.5, 1: 0.5}
+    Examples:
+        >>> from qdts import load_game, uniform_policy
+        >>> game = load_game("kuhn_poker")
+        >>> policy = uniform_policy(game)
+        >>> len(policy)
+        12
+        >>> policy(policy.views[0])
+        {0: 0.5, 1: 0.5}
     """
 
     game: Game
