@@ -13,7 +13,8 @@ import pytest
 from qdts import load_game
 from qdts.search.evaluation.builtin import Playouts
 from qdts.search.evaluation.evaluator import ACT, Evaluator
-from qdts.search.forest import lane as forest
+from qdts.search.forest import layout
+from qdts.search.forest.lane import NODES
 from qdts.search.forest.memory import HELD_BYTES, LEAST, LINE, WASTE, Bytes, Pool, pool
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
@@ -63,7 +64,7 @@ def in_stages(spec: str, options: Options, evaluator: Evaluator) -> Searcher:
     searcher.run(VISITS)
     if game.hidden:
         f = searcher.forest
-        nodes = np.arange(f.registers[0, forest.NODES])
+        nodes = np.arange(f.registers[0, NODES])
         own = nodes[(f.tree[0, nodes] == 0) & (f.kind[0, nodes] == ACT) & (f.evaluated[0, nodes] == 1)]
         searcher.keep(0, f.vector[0, own[-1]].copy())
     searcher.run(VISITS)
@@ -78,7 +79,7 @@ def test_what_lies_in_memory_makes_no_difference(spec: str, name: str, monkeypat
     for evaluator in (Playouts(game), Hashed(game, 1)):
         found = []
         for fill in FILLS.values():
-            monkeypatch.setattr(forest, "pool", Filled(fill))
+            monkeypatch.setattr(layout, "pool", Filled(fill))
             found.append(in_stages(spec, options, evaluator))
         for s in range(LANES):
             for other in found[1:]:
