@@ -27,6 +27,9 @@ ORDER = [
     {"search/decision", "search/roots", "search/seeds"},
     {"search/evaluation"},
     {"search/beliefs"},
+    {"search/forest/lanes"},
+    {"search/forest/values"},
+    {"search/forest/visit"},
     {"search/forest", "search/bandit"},
     {"search"},
     {"nets"},
@@ -48,6 +51,7 @@ A room is a folder, without the rooms inside it that are listed apart, or a file
 at the end are one room.
 """
 
+ARCHITECTURE = Path(__file__).parents[1] / "docs" / "architecture.md"
 FILES = sorted(PACKAGE.rglob("*.py"))
 TORCH_TOO = {"cli/benchmarks/networks"}
 """Outside of the networks' room: a benchmark that sets the number of threads."""
@@ -91,6 +95,12 @@ def imports(file: Path) -> Iterator[str]:
 def test_every_folder_has_a_room() -> None:
     folders = {name_of(file.parent) for file in FILES if file.parent != PACKAGE}
     assert {folder.partition("/")[0] for folder in folders} <= {room for rooms in ORDER for room in rooms}
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if f.name == "__init__.py" and f.parent != PACKAGE], ids=name_of)
+def test_the_page_has_a_line_for_each_folder(file: Path) -> None:
+    words = (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").split("\n\n")[0]
+    assert f"| `{name_of(file.parent)}` | {' '.join(words.split())} |" in ARCHITECTURE.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("file", FILES, ids=name_of)

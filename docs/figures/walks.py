@@ -42,11 +42,11 @@ TRAINING = (
 )
 SEARCH = (
     Step(0, 0, "1  view and options", "what a player knows", "search/options", INK),
-    Step(1, 0, "2  lanes", "a block of memory each", "search/forest/layout.py", ALICE),
+    Step(1, 0, "2  lanes", "a block of memory each", "search/forest/lanes/layout.py", ALICE),
     Step(2, 0, "3  visit", "choose, descend, grow", "search/forest/machine.py", ALICE),
     Step(2, 1, "4  query", "a new node is parked", "search/forest/requests.py", BOB),
     Step(1, 1, "5  evaluate", "P, V, V_c and H in a batch", "search/evaluation, nets", BOB),
-    Step(0, 1, "6  back up", "Q of the path, as intervals", "search/forest/backup.py", ALICE),
+    Step(0, 1, "6  back up", "Q of the path, as intervals", "search/forest/values/backup.py", ALICE),
     Step(0, 2, "7  decide", "a distribution over moves", "search/decision", GOOD),
     Step(1, 2, "8  result", "actions, visits, intervals", "search/decision/result.py", GOOD),
 )

@@ -16,7 +16,7 @@ from qdts.kernels import Ints
 from qdts.learning.nodes.nodes import Nodes, children, distinct, queries_of, sample_chain, unique_rows
 from qdts.search.evaluation.builtin import Uniform
 from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE
-from qdts.search.forest.lane import NODES, NONE
+from qdts.search.forest.lanes.lane import NODES, NONE
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
 

@@ -10,7 +10,7 @@ from qdts.games import Game
 from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.kernels import Ints
 from qdts.search.evaluation.evaluator import TERMINAL
-from qdts.search.forest.lane import EDGES, NODES
+from qdts.search.forest.lanes.lane import EDGES, NODES
 from qdts.search.forest.searcher import Searcher
 
 

@@ -16,7 +16,7 @@ from qdts.nets.evaluator import Network
 from qdts.nets.model import Belief, PolicyValue
 from qdts.rng import State, seeded
 from qdts.search.evaluation.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, Evaluation, Query
-from qdts.search.forest.lane import NODES, NONE
+from qdts.search.forest.lanes.lane import NODES, NONE
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
 from qdts.search.run import run_searches

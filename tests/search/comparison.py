@@ -8,8 +8,8 @@ import numpy as np
 
 from qdts.games import Game
 from qdts.search.evaluation.evaluator import ACT, TERMINAL, Evaluator
-from qdts.search.forest.lane import DEEPEST, EDGES, EVALUATIONS, NODES, NONE, ROOT, TOUCHED
-from qdts.search.forest.layout import FIELDS
+from qdts.search.forest.lanes.lane import DEEPEST, EDGES, EVALUATIONS, NODES, NONE, ROOT, TOUCHED
+from qdts.search.forest.lanes.layout import FIELDS
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.options import Options
 from search.naive_tree import Node

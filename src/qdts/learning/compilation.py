@@ -25,7 +25,7 @@ KERNELS = (
     "solving.regret.sequence_cfr._run",
     "solving.sequence.row_blocks._assign",
     "nets.encoding.decode",
-    "search.forest.growth.carry_over",
+    "search.forest.visit.growth.carry_over",
     "nets.cache.look_up",
     "solving.exact.values._reach",
     "solving.sequence.form._nash_conv",

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from qdts.games.game import Game
 from qdts.kernels import Ints
 from qdts.search.evaluation.evaluator import Evaluator
-from qdts.search.forest.lane import DEEPEST, EVALUATIONS, NODES, TOUCHED
-from qdts.search.forest.layout import bytes_used
+from qdts.search.forest.lanes.lane import DEEPEST, EVALUATIONS, NODES, TOUCHED
+from qdts.search.forest.lanes.layout import bytes_used
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.options import Options
 

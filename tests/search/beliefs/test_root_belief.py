@@ -13,7 +13,7 @@ from qdts.kernels import Ints, Reals
 from qdts.search.beliefs.root import MOST
 from qdts.search.evaluation.builtin import Table
 from qdts.search.evaluation.evaluator import SAMPLE, Evaluator
-from qdts.search.forest.lane import NODES, ROOT
+from qdts.search.forest.lanes.lane import NODES, ROOT
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
 from qdts.search.options.options import Options

@@ -10,10 +10,10 @@ from qdts import load_game
 from qdts.kernels import Ints, Reals, kernel
 from qdts.pointers import element
 from qdts.search.evaluation.builtin import Uniform
-from qdts.search.forest.lane import ROOT
-from qdts.search.forest.layout import WhereType, lane_of
-from qdts.search.forest.opponent_estimate import write_estimate
+from qdts.search.forest.lanes.lane import ROOT
+from qdts.search.forest.lanes.layout import WhereType, lane_of
 from qdts.search.forest.searcher import Searcher
+from qdts.search.forest.values.opponent_estimate import write_estimate
 from qdts.search.options.named import named
 from qdts.search.options.packed import PackedOptions, PackedOptionsType, pack_options
 from qdts.search.options.variants import Estimate

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from qdts.kernels import Reals
-from qdts.search.forest.intervals import expectation_range, luck_range
+from qdts.search.forest.values.intervals import expectation_range, luck_range
 
 CLOSE = 1e-8
 few = settings(max_examples=60, deadline=None)

@@ -13,9 +13,9 @@ import pytest
 from qdts import load_game
 from qdts.search.evaluation.builtin import Playouts
 from qdts.search.evaluation.evaluator import ACT, Evaluator
-from qdts.search.forest import layout
-from qdts.search.forest.lane import NODES
-from qdts.search.forest.memory import HELD_BYTES, LEAST, LINE, WASTE, Bytes, Pool, pool
+from qdts.search.forest.lanes import layout
+from qdts.search.forest.lanes.lane import NODES
+from qdts.search.forest.lanes.memory import HELD_BYTES, LEAST, LINE, WASTE, Bytes, Pool, pool
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
 from qdts.search.options.options import Options

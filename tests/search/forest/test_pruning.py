@@ -8,8 +8,8 @@ import pytest
 from qdts import InputError, load_game
 from qdts.games import Game
 from qdts.search.evaluation.evaluator import ACT
-from qdts.search.forest.lane import NODES, ROOT
-from qdts.search.forest.layout import FIELDS
+from qdts.search.forest.lanes.lane import NODES, ROOT
+from qdts.search.forest.lanes.layout import FIELDS
 from qdts.search.forest.reuse import find_view
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named

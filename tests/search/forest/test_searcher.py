@@ -13,7 +13,7 @@ from qdts.kernels import Reals
 from qdts.rng import State
 from qdts.search.evaluation.builtin import Playouts, Table, Uniform
 from qdts.search.evaluation.evaluator import ACT, SAMPLE, Evaluation, Evaluator, Query
-from qdts.search.forest.lane import NODES, ROOT, VISITS
+from qdts.search.forest.lanes.lane import NODES, ROOT, VISITS
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
 from qdts.search.options.options import Options

@@ -9,7 +9,7 @@ from qdts import load_game
 from qdts.kernels import Reals
 from qdts.rng import State, seeded
 from qdts.search.evaluation.evaluator import ACT, NOTHING, OPPONENT, SAMPLE, Evaluation, Query
-from qdts.search.forest.lane import ROOT
+from qdts.search.forest.lanes.lane import ROOT
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
 from qdts.search.options.options import Options

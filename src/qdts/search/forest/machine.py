@@ -15,11 +15,12 @@ from qdts.pointers import pointers_to
 from qdts.search.beliefs.root import RootBeliefs, RootBeliefsType
 from qdts.search.evaluation.compiled import OUTSIDE, Model, ModelType
 from qdts.search.evaluation.evaluator import Evaluations, EvaluationsType, Queries, QueriesType
-from qdts.search.forest.expansion import absorb, evaluate_node, rest, widen
-from qdts.search.forest.lane import CURRENT, PHASE, ROOT, STATUS, TARGET, VISITS, Lane
-from qdts.search.forest.layout import WhereType, lane_of
-from qdts.search.forest.path import arrive_at, back, choose, descend, return_to_opponent
-from qdts.search.forest.phases import (
+from qdts.search.forest.lanes.lane import CURRENT, PHASE, ROOT, STATUS, TARGET, VISITS, Lane
+from qdts.search.forest.lanes.layout import WhereType, lane_of
+from qdts.search.forest.lanes.prefetch import fetch_ahead
+from qdts.search.forest.visit.expansion import absorb, evaluate_node, rest, widen
+from qdts.search.forest.visit.path import arrive_at, back, choose, descend, return_to_opponent
+from qdts.search.forest.visit.phases import (
     ABSORB,
     ARRIVE,
     BEGIN,
@@ -34,8 +35,7 @@ from qdts.search.forest.phases import (
     RETURN,
     WIDEN,
 )
-from qdts.search.forest.prefetch import fetch_ahead
-from qdts.search.forest.queries import put_query, take_evaluation
+from qdts.search.forest.visit.queries import put_query, take_evaluation
 
 
 class Turn(NamedTuple):

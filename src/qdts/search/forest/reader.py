@@ -9,7 +9,7 @@ import numpy as np
 from qdts.games.game import Game
 from qdts.search.beliefs.holes import hole_name, value_name
 from qdts.search.evaluation.evaluator import ACT, CHANCE, KINDS, OPPONENT, SAMPLE, TERMINAL
-from qdts.search.forest.lane import NONE, ROOT
+from qdts.search.forest.lanes.lane import NONE, ROOT
 from qdts.search.forest.searcher import Searcher
 
 MOST_BRANCHES = 8

@@ -18,8 +18,8 @@ from qdts.search.evaluation.batches import (
     query_of,
 )
 from qdts.search.evaluation.evaluator import BatchEvaluator, Evaluations, Queries, Query
-from qdts.search.forest.lane import ROW
-from qdts.search.forest.layout import Forest
+from qdts.search.forest.lanes.lane import ROW
+from qdts.search.forest.lanes.layout import Forest
 
 
 class Requests:

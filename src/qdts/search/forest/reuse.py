@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from qdts.kernels import Ints, kernel
 from qdts.pointers import copy_records, element, moved
 from qdts.search.evaluation.evaluator import ACT
-from qdts.search.forest.growth import new_node
-from qdts.search.forest.lane import (
+from qdts.search.forest.lanes.lane import (
     DEEPEST,
     EDGES,
     EVALUATIONS,
@@ -27,9 +26,10 @@ from qdts.search.forest.lane import (
     WIDE_NODE,
     Lane,
 )
-from qdts.search.forest.layout import WhereType, lane_of
-from qdts.search.forest.selection import guide_root
-from qdts.search.forest.view_index import empty_table, enter_table, find_act
+from qdts.search.forest.lanes.layout import WhereType, lane_of
+from qdts.search.forest.lanes.view_index import empty_table, enter_table, find_act
+from qdts.search.forest.visit.growth import new_node
+from qdts.search.forest.visit.selection import guide_root
 from qdts.search.options.packed import PackedOptions, PackedOptionsType
 
 Ints32 = NDArray[np.int32]

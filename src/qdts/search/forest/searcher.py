@@ -22,8 +22,7 @@ from qdts.search.evaluation.batches import OneByOne
 from qdts.search.evaluation.builtin import Compiled, no_entry, outside_model
 from qdts.search.evaluation.compiled import OUTSIDE
 from qdts.search.evaluation.evaluator import KINDS, BatchEvaluator, Evaluator
-from qdts.search.forest.growth import carry_over
-from qdts.search.forest.lane import (
+from qdts.search.forest.lanes.lane import (
     CURRENT,
     DEPTH,
     EDGES,
@@ -37,11 +36,12 @@ from qdts.search.forest.lane import (
     TARGET,
     VISITS,
 )
-from qdts.search.forest.layout import Forest, allocate, bytes_a_node, bytes_an_edge
+from qdts.search.forest.lanes.layout import Forest, allocate, bytes_a_node, bytes_an_edge
 from qdts.search.forest.machine import Turn, advance
-from qdts.search.forest.phases import DONE, EVALUATE, FAULTY, GO_ON, GROW, LOST, PARKED
 from qdts.search.forest.requests import Requests
 from qdts.search.forest.reuse import find_view, plant, plant_all, prune
+from qdts.search.forest.visit.growth import carry_over
+from qdts.search.forest.visit.phases import DONE, EVALUATE, FAULTY, GO_ON, GROW, LOST, PARKED
 from qdts.search.options.compatibility import verify_belief
 from qdts.search.options.options import Options
 from qdts.search.options.packed import pack_options

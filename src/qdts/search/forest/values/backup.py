@@ -15,12 +15,12 @@ from __future__ import annotations
 from qdts.kernels import kernel
 from qdts.pointers import entry
 from qdts.search.evaluation.evaluator import ACT, OPPONENT
-from qdts.search.forest.edge_values import edge_q
-from qdts.search.forest.intervals import expectation_range, has_mass, masked_range
-from qdts.search.forest.lane import NONE, Lane
-from qdts.search.forest.opponent_estimate import write_mirror
-from qdts.search.forest.scratch import COUNT, FREE, HIGH, LOW, PROBABILITY, SHARE, STATIC, WEIGHT, scratch
-from qdts.search.forest.terms import counts_of, radius, write_terms
+from qdts.search.forest.lanes.lane import NONE, Lane
+from qdts.search.forest.lanes.scratch import COUNT, FREE, HIGH, LOW, PROBABILITY, SHARE, STATIC, WEIGHT, scratch
+from qdts.search.forest.values.edge_values import edge_q
+from qdts.search.forest.values.intervals import expectation_range, has_mass, masked_range
+from qdts.search.forest.values.opponent_estimate import write_mirror
+from qdts.search.forest.values.terms import counts_of, radius, write_terms
 from qdts.search.options.packed import PackedOptions
 from qdts.search.options.variants import EXPECTED, MASKED, MIRROR_BACKUP, RESIDUAL, RUNNING, RUNNING_BACKUP
 

@@ -11,9 +11,7 @@ from qdts.search.evaluation.compiled import OUTSIDE, Model, evaluate
 from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, TERMINAL
 from qdts.search.evaluation.lookup import EVALUATED
 from qdts.search.evaluation.packed import PackedEvaluation, PackedQuery, Workspace
-from qdts.search.forest.backup import back_up_apart
-from qdts.search.forest.growth import CAPPED, LISTED, NO_ROOM, child_of, list_choices, spawned_root
-from qdts.search.forest.lane import (
+from qdts.search.forest.lanes.lane import (
     CURRENT,
     EVALUATIONS,
     NONE,
@@ -25,12 +23,26 @@ from qdts.search.forest.lane import (
     Lane,
     vector_of,
 )
-from qdts.search.forest.path import stop_at, wants_only_prior
-from qdts.search.forest.phases import ABSORB, CHOOSE, EVALUATE, FAULTY, GO_ON, GROW, LOST, PARKED, REST, RETURN, WIDEN
-from qdts.search.forest.queries import point_of_view
-from qdts.search.forest.root_belief import refine
-from qdts.search.forest.scratch import RULES, scratch
-from qdts.search.forest.selection import guide_root
+from qdts.search.forest.lanes.scratch import RULES, scratch
+from qdts.search.forest.values.backup import back_up_apart
+from qdts.search.forest.visit.growth import CAPPED, LISTED, NO_ROOM, child_of, list_choices, spawned_root
+from qdts.search.forest.visit.path import stop_at, wants_only_prior
+from qdts.search.forest.visit.phases import (
+    ABSORB,
+    CHOOSE,
+    EVALUATE,
+    FAULTY,
+    GO_ON,
+    GROW,
+    LOST,
+    PARKED,
+    REST,
+    RETURN,
+    WIDEN,
+)
+from qdts.search.forest.visit.queries import point_of_view
+from qdts.search.forest.visit.root_belief import refine
+from qdts.search.forest.visit.selection import guide_root
 from qdts.search.options.packed import PackedOptions
 from qdts.search.options.variants import FPU
 

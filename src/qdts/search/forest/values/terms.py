@@ -15,10 +15,10 @@ from __future__ import annotations
 from qdts.kernels import Reals, kernel
 from qdts.pointers import entry
 from qdts.search.evaluation.evaluator import OPPONENT, SAMPLE
-from qdts.search.forest.edge_values import known
-from qdts.search.forest.lane import HEAD, NONE, Lane
-from qdts.search.forest.opponent_estimate import write_estimate
-from qdts.search.forest.scratch import CHILD_VALUE, COUNT, HIGH, LOW, PROBABILITY, STATIC, scratch
+from qdts.search.forest.lanes.lane import HEAD, NONE, Lane
+from qdts.search.forest.lanes.scratch import CHILD_VALUE, COUNT, HIGH, LOW, PROBABILITY, STATIC, scratch
+from qdts.search.forest.values.edge_values import known
+from qdts.search.forest.values.opponent_estimate import write_estimate
 from qdts.search.options.packed import PackedOptions
 from qdts.search.options.variants import MIRROR_ESTIMATE, ROUTE
 

@@ -25,7 +25,7 @@ from qdts.games.interface import NO_HOLE
 from qdts.kernels import Ints, Reals, kernel
 from qdts.pointers import entry
 from qdts.search.evaluation.evaluator import NOTHING
-from qdts.search.forest.memory import Bytes
+from qdts.search.forest.lanes.memory import Bytes
 
 Ints32 = NDArray[np.int32]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qdts.kernels import kernel
 from qdts.pointers import entry, moved
 from qdts.search.evaluation.evaluator import CHANCE, Evaluations, Queries
-from qdts.search.forest.lane import CURRENT, ROW, Lane
+from qdts.search.forest.lanes.lane import CURRENT, ROW, Lane
 from qdts.search.options.packed import PackedOptions
 
 

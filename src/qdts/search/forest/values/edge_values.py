@@ -5,7 +5,7 @@ from __future__ import annotations
 from qdts.kernels import Reals, kernel
 from qdts.pointers import entry
 from qdts.search.evaluation.evaluator import TERMINAL
-from qdts.search.forest.lane import NONE, Lane
+from qdts.search.forest.lanes.lane import NONE, Lane
 from qdts.search.options.packed import PackedOptions
 from qdts.search.options.variants import FPU
 

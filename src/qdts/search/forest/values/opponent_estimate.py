@@ -12,9 +12,9 @@ import numpy as np
 
 from qdts.kernels import Reals, kernel
 from qdts.search.decision.mirror import doubted, mirror_step
-from qdts.search.forest.edge_values import write_q
-from qdts.search.forest.lane import Lane
-from qdts.search.forest.scratch import MIRROR_LOWER, MIRROR_PRIOR, MIRROR_UPPER, scratch
+from qdts.search.forest.lanes.lane import Lane
+from qdts.search.forest.lanes.scratch import MIRROR_LOWER, MIRROR_PRIOR, MIRROR_UPPER, scratch
+from qdts.search.forest.values.edge_values import write_q
 from qdts.search.options.packed import PackedOptions
 from qdts.search.options.variants import COUNTS, DIRICHLET, MIRROR_ESTIMATE, MIX, STICKY
 

@@ -23,9 +23,9 @@ from qdts.fields import fields_of
 from qdts.games.game import Game
 from qdts.kernels import Ints
 from qdts.pointers import Column, column_address
-from qdts.search.forest.lane import APART, EDGES, NODES, REGISTERS, ROWS, SCRATCH, Lane
-from qdts.search.forest.memory import LINE, pool
-from qdts.search.forest.view_index import table_size
+from qdts.search.forest.lanes.lane import APART, EDGES, NODES, REGISTERS, ROWS, SCRATCH, Lane
+from qdts.search.forest.lanes.memory import LINE, pool
+from qdts.search.forest.lanes.view_index import table_size
 
 FIELDS = {name: field for name, field in fields_of(Lane).items() if field.axes}
 """The arrays of a lane, in the order of `Lane`."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from qdts.kernels import Ints, kernel
 from qdts.pointers import entry, fetch, moved
-from qdts.search.forest.lane import CURRENT, DEPTH, EDGES, NODES, NONE, REGISTERS, ROOT, Lane
-from qdts.search.forest.layout import lane_of
+from qdts.search.forest.lanes.lane import CURRENT, DEPTH, EDGES, NODES, NONE, REGISTERS, ROOT, Lane
+from qdts.search.forest.lanes.layout import lane_of
 
 AHEAD = 4
 """How many lanes lie between two steps."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qdts.hashing import hash_vector
 from qdts.kernels import Ints, kernel
 from qdts.search.evaluation.evaluator import ACT
-from qdts.search.forest.lane import NONE, Lane, vector_of
+from qdts.search.forest.lanes.lane import NONE, Lane, vector_of
 
 
 def table_size(nodes: int) -> int:

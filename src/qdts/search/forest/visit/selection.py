@@ -18,10 +18,10 @@ import numpy as np
 
 from qdts.kernels import kernel
 from qdts.rng import sample_by_weight, uniform
-from qdts.search.forest.edge_values import write_q
-from qdts.search.forest.lane import ROOT, Lane
-from qdts.search.forest.opponent_estimate import write_mirror
-from qdts.search.forest.scratch import LOWER, SAMPLED_FROM, UPPER, scratch
+from qdts.search.forest.lanes.lane import ROOT, Lane
+from qdts.search.forest.lanes.scratch import LOWER, SAMPLED_FROM, UPPER, scratch
+from qdts.search.forest.values.edge_values import write_q
+from qdts.search.forest.values.opponent_estimate import write_mirror
 from qdts.search.options.packed import PackedOptions
 from qdts.search.options.variants import GUIDED, MIRROR_SELECT, RUNNING, RUNNING_BACKUP, UCB, UNIFORM_SELECT
 

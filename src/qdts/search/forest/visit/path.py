@@ -8,15 +8,21 @@ from qdts.kernels import Ints, kernel
 from qdts.pointers import entry, moved
 from qdts.rng import sample_by_weight
 from qdts.search.evaluation.evaluator import ACT, OPPONENT, SAMPLE, TERMINAL
-from qdts.search.forest.backup import back_up, is_running
-from qdts.search.forest.edge_values import write_q
-from qdts.search.forest.growth import CAPPED, NO_ROOM, child_of, spawned_root
-from qdts.search.forest.lane import CURRENT, DEPTH, NONE, PHASE, TOUCHED, VISITS, WAITING, Lane
-from qdts.search.forest.luck import take_off, write_act_luck, write_opponent_luck, write_route_luck, write_sample_luck
-from qdts.search.forest.opponent_estimate import write_estimate
-from qdts.search.forest.phases import ARRIVE, BACK, BEGIN, CHOOSE, DESCEND, EVALUATE, GO_ON, GROW, RETURN
-from qdts.search.forest.scratch import HIGH, LOW, SAMPLED_FROM, scratch
-from qdts.search.forest.selection import select
+from qdts.search.forest.lanes.lane import CURRENT, DEPTH, NONE, PHASE, TOUCHED, VISITS, WAITING, Lane
+from qdts.search.forest.lanes.scratch import HIGH, LOW, SAMPLED_FROM, scratch
+from qdts.search.forest.values.backup import back_up, is_running
+from qdts.search.forest.values.edge_values import write_q
+from qdts.search.forest.values.luck import (
+    take_off,
+    write_act_luck,
+    write_opponent_luck,
+    write_route_luck,
+    write_sample_luck,
+)
+from qdts.search.forest.values.opponent_estimate import write_estimate
+from qdts.search.forest.visit.growth import CAPPED, NO_ROOM, child_of, spawned_root
+from qdts.search.forest.visit.phases import ARRIVE, BACK, BEGIN, CHOOSE, DESCEND, EVALUATE, GO_ON, GROW, RETURN
+from qdts.search.forest.visit.selection import select
 from qdts.search.options.packed import PackedOptions
 from qdts.search.options.variants import MIRROR_ESTIMATE, ROUTE, RUNNING, RUNNING_BACKUP
 

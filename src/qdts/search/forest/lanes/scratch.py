@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from qdts.kernels import Reals, kernel
 from qdts.pointers import moved
-from qdts.search.forest.lane import ROWS, Lane
+from qdts.search.forest.lanes.lane import ROWS, Lane
 
 PROBABILITY = 0
 """D of each term: from `write_terms` to Q or Φ of the same node."""

@@ -8,8 +8,8 @@ from qdts.games.interface import UNKNOWN
 from qdts.kernels import Ints, kernel
 from qdts.pointers import moved
 from qdts.search.beliefs.root import RootBeliefs
-from qdts.search.forest.lane import ROOT, Lane, vector_of
-from qdts.search.forest.scratch import PROBABILITY, scratch
+from qdts.search.forest.lanes.lane import ROOT, Lane, vector_of
+from qdts.search.forest.lanes.scratch import PROBABILITY, scratch
 
 
 @kernel()

@@ -13,11 +13,11 @@ from __future__ import annotations
 from qdts.kernels import kernel
 from qdts.pointers import entry
 from qdts.search.evaluation.evaluator import SAMPLE
-from qdts.search.forest.edge_values import write_q
-from qdts.search.forest.intervals import expectation_range, luck_range
-from qdts.search.forest.lane import HEAD, Lane
-from qdts.search.forest.scratch import CHILD_VALUE, FREE, HIGH, LOW, PROBABILITY, SAMPLED_FROM, STATIC, scratch
-from qdts.search.forest.terms import radius, write_routes, write_terms, write_values
+from qdts.search.forest.lanes.lane import HEAD, Lane
+from qdts.search.forest.lanes.scratch import CHILD_VALUE, FREE, HIGH, LOW, PROBABILITY, SAMPLED_FROM, STATIC, scratch
+from qdts.search.forest.values.edge_values import write_q
+from qdts.search.forest.values.intervals import expectation_range, luck_range
+from qdts.search.forest.values.terms import radius, write_routes, write_terms, write_values
 from qdts.search.options.packed import PackedOptions
 from qdts.search.options.variants import BASE_MU, BASE_NONE, BASE_Q, BASE_SAME, CHILD_V, CHILD_VC, ROUTE
 

@@ -12,7 +12,7 @@ from qdts.games.interface import TERMINAL as OVER
 from qdts.kernels import Ints, kernel
 from qdts.pointers import copy_records, entry
 from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE, TERMINAL
-from qdts.search.forest.lane import (
+from qdts.search.forest.lanes.lane import (
     CONTINUES,
     DEEPEST,
     DEPTH,
@@ -25,9 +25,9 @@ from qdts.search.forest.lane import (
     Lane,
     vector_of,
 )
-from qdts.search.forest.layout import TOGETHER, WhereType, lane_of, start_node
-from qdts.search.forest.scratch import RULES, scratch
-from qdts.search.forest.view_index import empty_table, enter_table, find_act
+from qdts.search.forest.lanes.layout import TOGETHER, WhereType, lane_of, start_node
+from qdts.search.forest.lanes.scratch import RULES, scratch
+from qdts.search.forest.lanes.view_index import empty_table, enter_table, find_act
 from qdts.search.options.packed import PackedOptions
 
 CAPPED = -2
