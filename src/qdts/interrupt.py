@@ -39,12 +39,12 @@ _left: list[threading.Event] = []
 class Interrupt:
     """Whether Ctrl-C was pressed."""
 
-    asked: bool = False
+    requested: bool = False
 
 
 @contextmanager
 def interruptible() -> Iterator[Interrupt]:
-    """Within this block the first Ctrl-C only sets `asked`; the second one raises KeyboardInterrupt as usual.
+    """Within this block the first Ctrl-C only sets `requested`; the second one raises KeyboardInterrupt as usual.
 
     Outside of the main thread, where signals can't be caught, nothing changes.
     """
@@ -53,12 +53,12 @@ def interruptible() -> Iterator[Interrupt]:
         yield interrupt
         return
 
-    def ask(_number: int, _frame: FrameType | None) -> None:
-        if interrupt.asked:
+    def request(_number: int, _frame: FrameType | None) -> None:
+        if interrupt.requested:
             raise KeyboardInterrupt
-        interrupt.asked = True
+        interrupt.requested = True
 
-    before = signal.signal(signal.SIGINT, ask)
+    before = signal.signal(signal.SIGINT, request)
     try:
         yield interrupt
     finally:

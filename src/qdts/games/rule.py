@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qdts.games.interface import FunctionPointer
 
 UNKNOWN = -1
-"""A slot that the owner of a view does not know."""
+"""A component that the owner of a view does not know."""
 CHANCE = -1
 """`mover`: chance is to move."""
 TERMINAL = -2

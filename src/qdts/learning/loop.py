@@ -282,5 +282,5 @@ def _save(run: Run, learner: Learner, metrics: Line) -> None:
         save_checkpoint(checkpoint, run.checkpoint(generation))
         run.append_metrics(metrics)
         run.forget()
-    if interrupt.asked:
+    if interrupt.requested:
         raise KeyboardInterrupt

@@ -182,9 +182,9 @@ def _iterate(
     curve: list[Point] = []
     seconds = 0.0
     with interruptible() as interrupt:
-        while solver.iterations < iterations and not interrupt.asked:
+        while solver.iterations < iterations and not interrupt.requested:
             goal = min(iterations, max(solver.iterations + 1, _next_measure(solver.iterations)))
-            while solver.iterations < goal and not interrupt.asked:
+            while solver.iterations < goal and not interrupt.requested:
                 rate = solver.iterations / seconds if seconds > 0 else 0.0
                 block = min(goal - solver.iterations, max(1, int(rate * BLOCK_SECONDS)))
                 start = time.perf_counter()
@@ -208,7 +208,7 @@ def _iterate(
         policy=policy_on(tree, average, **info),
         last=policy_on(tree, solver.last(), **info),
         curve=tuple(curve),
-        interrupted=interrupt.asked,
+        interrupted=interrupt.requested,
     )
 
 

@@ -90,7 +90,7 @@ UNREACHABLE = "turn=2 bettor=0 cards=JJ bets=---"
     ("arguments", "words"),
     [
         (["search", "kuhn_poker", "--search", "qdst"], ["qdst", "did you mean qdts"]),
-        (["search", "kuhn_poker", "--search", "uct"], ["uct", "hide nothing", "ismcts"]),
+        (["search", "kuhn_poker", "--search", "uct"], ["uct", "perfect-information", "ismcts"]),
         (["search", "kuhn_poker", "--visits", "0"], ["--visits", "1"]),
         (["search", "kuhn_poker", "--state", UNREACHABLE], ["no play leads player 0", "cards=JJ"]),
         (["search", "kuhn_poker", "--state", "turn=3 bettor=0 cards=J? bets=p--"], ["no play leads player 1"]),

@@ -116,7 +116,7 @@ def test_progress_is_reported(capsys: Output, monkeypatch: pytest.MonkeyPatch, t
     [
         (["--part", "3"], ["--part 3", "3/16"]),
         (["--part", "3/2"], ["part 3 of 2", "from 1 to 2"]),
-        (["--search", "uct"], ["uct", "hide nothing", "ismcts"]),
+        (["--search", "uct"], ["uct", "perfect-information", "ismcts"]),
         (["--search", "qdst"], ["qdst", "did you mean qdts"]),
         (["--visits", "0"], ["visits=0"]),
         (["--visits", "4,"], ["visits=nothing"]),

@@ -107,7 +107,7 @@ class _Progress:
         self._show(f"enumerating: {progress.histories:,} histories, {progress.infosets:,} views")
 
     def _show(self, text: str) -> None:
-        if self.interrupt.asked:
+        if self.interrupt.requested:
             raise KeyboardInterrupt
         self.line.show(f"{text}, {self.line.seconds:.0f} s")
 

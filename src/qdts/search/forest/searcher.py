@@ -230,7 +230,7 @@ class Searcher:
         alone, a new search begins there. The random stream continues in both cases.
         """
         if not self.game.hidden:
-            raise InputError(f"{self.game.spec} hides nothing, expected the moves made since: use `follow`")
+            raise InputError(f"{self.game.spec} has perfect information, expected the moves made since: use `follow`")
         view = self.game.verify_vector(view)
         player = int(self.forest.owner[s, ROOT])
         if self.game.mover(view) != player:

@@ -25,7 +25,7 @@ class GameNumbers(NamedTuple):
     hidden: int
     """1 if the game hides something."""
     players: int
-    pieces: int
+    has_split_actions: int
     """1 if the game has split actions."""
     scale: float
     """S"""
@@ -65,7 +65,7 @@ def pack_options(game: Game, options: Options) -> PackedOptions:
     numbers = GameNumbers(
         hidden=int(game.hidden),
         players=game.players,
-        pieces=int(game.kernels.midway.dispatcher is not defaults.midway),
+        has_split_actions=int(game.kernels.midway.dispatcher is not defaults.midway),
         scale=scale,
         tie=TIE * scale,
         neutral=game.neutral_value,

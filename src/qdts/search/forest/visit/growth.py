@@ -140,7 +140,7 @@ def arrive(game: Any, rules: Ints, lane: Lane, packed: PackedOptions, world: Int
                 entry(lane.lo, node)[k] = u
                 entry(lane.hi, node)[k] = u
         return node
-    midway = game.midway(rules, world) if packed.pieces else 0
+    midway = game.midway(rules, world) if packed.has_split_actions else 0
     if packed.hidden and mover == owner:
         game.redact(rules, world, owner)
         return act_node(lane, packed, world, tree, midway)
@@ -171,7 +171,7 @@ def _make_child(game: Any, rules: Ints, lane: Lane, packed: PackedOptions, node:
     if kind == ACT and packed.hidden:
         hole = game.hole(rules, vector)
         if hole != NO_HOLE:
-            if packed.pieces:
+            if packed.has_split_actions:
                 complete(game, rules, lane, vector)
                 game.step(rules, vector, choice)
                 if game.midway(rules, vector):
