@@ -33,7 +33,8 @@ def options_for(game: Game, name: str, **changes: Any) -> Options:
     search = SEARCHES[name]
     if game.hidden and search.with_hidden is not None:
         raise InputError(
-            f"{name} searches perfect-information games, and {game.spec} has hidden information: use {search.with_hidden}"
+            f"{name} searches perfect-information games, and {game.spec} has hidden information: "
+            f"use {search.with_hidden}"
         )
     machine = search.options.machine
     read = [option for option, description in DESCRIPTIONS.items() if machine in description.readers]
