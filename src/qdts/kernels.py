@@ -69,9 +69,9 @@ class Kernel:
         self.py_func = function
         self._options = options
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run the function as it is written."""
-        return self.py_func(*arguments)
+        return self.py_func(*arguments, **named)
 
     @functools.cached_property
     def dispatcher(self) -> Any:
@@ -98,11 +98,11 @@ class CachedKernel(Kernel):
         self._plain = options.get("no_cpython_wrapper", False) or _takes_pointers(signature)
         """Whether Python can't call the machine code."""
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run the machine code; where Python can't call it, the function as it is written."""
         if self._plain:
-            return self.py_func(*arguments)
-        return self.dispatcher(*arguments) if self._ready else self.made()(*arguments)
+            return self.py_func(*arguments, **named)
+        return (self.dispatcher if self._ready else self.made())(*arguments, **named)
 
     @property
     def folder(self) -> Path:

@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
-PARTS = {"adding-a-game.md"}
-"""Pages whose code blocks are parts of a file that another test runs."""
+ELSEWHERE = {"adding-a-game.md", "searches.md"}
+"""Pages whose code is run by tests of their own: parts of a game's file, and a survey of many minutes."""
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!`)\]\(([^)\s]+)\)")
 GENERATED = {"tutorial.md"}
@@ -27,7 +27,7 @@ def code_of(page: Path) -> list[str]:
     return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if code_of(p) and p.name not in PARTS], ids=names)
+@pytest.mark.parametrize("page", [p for p in PAGES if code_of(p) and p.name not in ELSEWHERE], ids=names)
 def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "__main__"}

@@ -145,13 +145,13 @@ def test_missing_files(name: str, words: str, capsys: Output) -> None:
     [
         ("turn = world[TURN]\n", "turn = wrld[TURN]\n", ["the rule 'mover' does not compile", "my.py, line", "'wrld'"]),
         (
-            "for i in range(SLOTS):",
+            "for i in range(COMPONENTS):",
             "for i in range(len(world)):",
             ["'initial'", "can be indexed and nothing else"],
         ),
         ("def legal(rules: Ints, world: Ints,", "def legal(rules: Ints,", ["it takes 2 arguments, expected 3"]),
         ("@kernel()\n", "", ["'cards_left'", "a helper is decorated with @kernel()"]),
-        ("    return NO_HOLE\n", "", ["the rule 'hole'", "every way through the rule must return what it promises"]),
+        ("    return NO_HOLE\n", "", ["the rule 'hole'", "every path through the rule must return what it promises"]),
         ("@rule\ndef mover", "def mover", ["'mover' is not compiled: decorate it with @rule"]),
         ("@rule\ndef mover", "@rule\ndef midway", ["rules are missing: mover"]),
         ("def redact", "def redakt", ["line", "@rule on 'redakt': expected one of initial, mover"]),
@@ -177,7 +177,7 @@ def test_a_hole_that_is_left_out(capsys: Output) -> None:
     source = EXAMPLE.read_text(encoding="utf-8")
     written(
         "my.py",
-        source.replace("    for i in range(SLOTS):\n        if view", "    for i in range(3):\n        if view"),
+        source.replace("    for i in range(COMPONENTS):\n        if view", "    for i in range(3):\n        if view"),
     )
     assert main(["check", "./my.py", "--json"]) == 1
     fault = json.loads(capsys.readouterr().out)["laws"][-1]["fault"]
