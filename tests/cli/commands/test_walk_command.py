@@ -15,7 +15,7 @@ from qdts import load_game
 from qdts.cli import main
 from qdts.games.moves import read_moves
 
-EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "blind_mans_bluff.py"
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "blind_mans_bluff.py"
 Output = pytest.CaptureFixture[str]
 
 
