@@ -1,14 +1,22 @@
-"""The completions of a view: every world that fills its holes, in the order of `hole` and `values`."""
+"""The completions of a view: every world that fills its holes, in the order of `hole` and `values`.
+
+axis  counts
+W     components of a world
+D     holes of a view at most, plus one
+V     values of a hole at most
+n     completions
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numba import float64, int64
+from numba import int64
 from numpy.typing import NDArray
 
 from qdts.errors import InputError
+from qdts.fields import empty_arrays, tuple_type
 from qdts.games.game import Game
 from qdts.games.interface import NO_HOLE, UNKNOWN, KernelsType, RulesType
 from qdts.kernels import Ints, Reals, kernel
@@ -23,8 +31,26 @@ TOO_MANY, DEAD_END = -1, -2
 class Completions(NamedTuple):
     """Worlds that fill a view, and a weight for each."""
 
-    worlds: Ints  # [n, W]
-    weights: Reals  # [n]
+    worlds: Annotated[Ints, "n W"]
+    weights: Annotated[Reals, "n"]
+
+
+CompletionsType = tuple_type(Completions)
+
+
+class Walk(NamedTuple):
+    """Where the walk over completions is: level by level, the holes that are filled and how."""
+
+    vector: Annotated[Ints, "D W"]  # the view with the holes before this level filled
+    product: Annotated[Reals, "D"]  # of the rules' weights of their values
+    hole: Annotated[Ints, "D"]
+    options: Annotated[Ints, "D"]  # how many values it may have
+    place: Annotated[Ints, "D"]  # which of them is next
+    choices: Annotated[Ints, "D V"]  # its values
+    weights: Annotated[Reals, "D V"]
+
+
+WalkType = tuple_type(Walk)
 
 
 def completions(game: Game, view: Ints) -> Completions:
@@ -32,13 +58,10 @@ def completions(game: Game, view: Ints) -> Completions:
 
     Raises an InputError where there are more than MOST.
     """
-    size, values = game.world_size, max(game.num_values, 1)
-    found = Completions(np.empty((MOST, size), np.int64), np.empty(MOST))
-    levels, at = np.empty((size + 1, size), np.int64), np.zeros((3, size + 1), np.int64)
-    choices, weights = np.empty((size + 1, values), np.int64), np.empty((size + 1, values))
-    products = np.ones(size + 1)
-    levels[0] = game.verify_vector(view)
-    count = int(_complete(game.kernels, game.rules, levels, products, choices, weights, at, *found))
+    lengths = {"n": MOST, "W": game.world_size, "D": game.world_size + 1, "V": max(game.num_values, 1)}
+    found, walk = empty_arrays(Completions, lengths), empty_arrays(Walk, lengths)
+    walk.vector[0], walk.product[0] = game.verify_vector(view), 1.0
+    count = int(_complete(game.kernels, game.rules, walk, found))
     if count == TOO_MANY:
         raise InputError(
             f"{game.spec}: the view {game.layout.write(view)} has more than {MOST:,} completions, "
@@ -54,50 +77,39 @@ def agree(worlds: Ints, vector: Ints) -> NDArray[np.bool_]:
     return np.asarray(((worlds == vector) | (vector == UNKNOWN)).all(1))
 
 
-@kernel(
-    int64(
-        KernelsType, RulesType, int64[:, ::1], float64[::1], int64[:, ::1], float64[:, ::1], int64[:, ::1],
-        int64[:, ::1], float64[::1],
-    )
-)  # fmt: skip
-def _complete(
-    game: Any, rules: Ints, levels: Ints, products: Reals, choices: Ints, weights: Reals, at: Ints, worlds: Ints,
-    totals: Reals,
-) -> int:  # fmt: skip
-    """Write the completions of the vector `levels[0]` and their weights, depth first; return their number or a status.
-
-    A level of `at` holds the hole, how many values it may have, and which of them is next.
-    """
-    rules_at, size = element(rules, 0), levels.shape[1]
-    holes, counts, places = at[0], at[1], at[2]
+@kernel(int64(KernelsType, RulesType, WalkType, CompletionsType))
+def _complete(game: Any, rules: Ints, walk: Walk, out: Completions) -> int:
+    """Write the completions of the vector at level 0 and their weights, depth first; their number, or a status."""
+    rules_at, size, values = element(rules, 0), walk.vector.shape[1], walk.choices.shape[1]
     found, depth, new = 0, 0, True
     while depth >= 0:
         if new:
-            holes[depth] = game.hole(rules_at, element(levels, depth * size))
-            if holes[depth] == NO_HOLE:
-                if found == len(worlds):
+            vector = element(walk.vector, depth * size)
+            walk.hole[depth] = game.hole(rules_at, vector)
+            if walk.hole[depth] == NO_HOLE:
+                if found == len(out.weights):
                     return TOO_MANY
-                worlds[found] = levels[depth]
-                totals[found] = products[depth]
+                out.worlds[found] = walk.vector[depth]
+                out.weights[found] = walk.product[depth]
                 found += 1
                 depth -= 1
                 new = False
                 continue
             if depth == size:
                 return DEAD_END
-            counts[depth] = game.values(
-                rules_at, element(levels, depth * size), holes[depth], element(choices, depth * choices.shape[1]),
-                element(weights, depth * weights.shape[1]),
-            )  # fmt: skip
-            places[depth] = 0
-            if counts[depth] < 1:
+            choices, weights = element(walk.choices, depth * values), element(walk.weights, depth * values)
+            walk.options[depth] = game.values(rules_at, vector, walk.hole[depth], choices, weights)
+            walk.place[depth] = 0
+            if walk.options[depth] < 1:
                 return DEAD_END
-        new = places[depth] < counts[depth]
+        new = walk.place[depth] < walk.options[depth]
         if new:
-            levels[depth + 1] = levels[depth]
-            game.fill(rules_at, element(levels, (depth + 1) * size), holes[depth], choices[depth, places[depth]])
-            products[depth + 1] = products[depth] * weights[depth, places[depth]]
-            places[depth] += 1
+            place = walk.place[depth]
+            walk.vector[depth + 1] = walk.vector[depth]
+            next_vector = element(walk.vector, (depth + 1) * size)
+            game.fill(rules_at, next_vector, walk.hole[depth], walk.choices[depth, place])
+            walk.product[depth + 1] = walk.product[depth] * walk.weights[depth, place]
+            walk.place[depth] += 1
             depth += 1
         else:
             depth -= 1
