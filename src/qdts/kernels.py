@@ -76,9 +76,9 @@ class Kernel:
     @functools.cached_property
     def dispatcher(self) -> Any:
         """What numba knows the function by."""
-        from qdts import compiler
+        from qdts.compiler import helper
 
-        return compiler.helper(self.py_func, **self._options)
+        return helper(self.py_func, **self._options)
 
     @property
     def _numba_type_(self) -> Any:
@@ -107,16 +107,16 @@ class CachedKernel(Kernel):
     @property
     def folder(self) -> Path:
         """Where the code is kept."""
-        from qdts import compiler
+        from qdts.compiler import VERSION
 
-        return cache_folder(self._module, self._fingerprint, compiler.VERSION)
+        return cache_folder(self._module, self._fingerprint, VERSION)
 
     @functools.cached_property
     def dispatcher(self) -> Any:
         """What numba knows the function by."""
-        from qdts import compiler
+        from qdts.compiler import cached
 
-        return compiler.cached(self.py_func, self.folder, **self._options)
+        return cached(self.py_func, self.folder, **self._options)
 
     @property
     def _numba_type_(self) -> Any:
@@ -125,9 +125,9 @@ class CachedKernel(Kernel):
     def made(self) -> Any:
         """The dispatcher, which has the code for the signature, compiled now or taken from the cache."""
         if not self._ready:
-            from qdts import compiler
+            from qdts.compiler import swiftly
 
-            with compiler.swiftly():
+            with swiftly():
                 if not self._making and not self._ready:  # else it calls itself, or another thread was quicker
                     self._make()
         return self.dispatcher
@@ -149,10 +149,10 @@ class CachedKernel(Kernel):
 
     def is_kept(self) -> bool:
         """Whether the code for the signature is there already, and for other processes, too."""
-        from qdts import compiler
+        from qdts.compiler import is_kept, swiftly
 
-        with compiler.swiftly():
-            return self.folder != private_folder() and compiler.is_kept(self.dispatcher, self._signature)
+        with swiftly():
+            return self.folder != private_folder() and is_kept(self.dispatcher, self._signature)
 
 
 def declare(kind: type, its_type: Any) -> None:
