@@ -12,7 +12,7 @@ from qdts.search.evaluation.builtin import Table
 from qdts.search.options.named import named
 from qdts.survey.cost import Cost, costs
 
-PAGE = Path(__file__).parents[2] / "docs" / "search.md"
+PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 
 
 def leduc_costs(visits: list[int], share: bool) -> list[Cost]:
