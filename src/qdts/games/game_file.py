@@ -19,7 +19,7 @@ SUFFIX = ".py"
 
 def is_path(name: str) -> bool:
     """Whether a game's name is the path of a file: it ends in .py, or has a separator of folders."""
-    return name.endswith(SUFFIX) or os.sep in name
+    return name.endswith(SUFFIX) or "/" in name or os.sep in name
 
 
 def split_path(spec: str) -> tuple[str, str]:
