@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from qdts.cli.display import chart
 from qdts.cli.display.output import number
-from qdts.cli.display.solution import distance, panel
+from qdts.cli.display.panel import distance, panel
 
 if TYPE_CHECKING:
     from rich.console import Console

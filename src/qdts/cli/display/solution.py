@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from qdts.solving.solver import Solution
 
-__all__ = ["best_line", "distance", "panel", "show"]
-
 
 def show(screen: Console, solution: Solution, files: Mapping[str, Path | None]) -> None:
     """Print a solution, and the names of the files that were written."""
