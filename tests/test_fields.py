@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 import pytest
 from numba import boolean, config, float64, int32, int64, types
 from numpy.typing import NDArray
+from typing_extensions import TypeAliasType
 
 from qdts.fields import empty_arrays, fields_of, tuple_type
 from qdts.kernels import Ints, Reals, kernel
@@ -66,3 +67,14 @@ def test_a_kernel_takes_nested_tuples_as_pointers(negative: bool) -> None:
     outer = Outer(table, weights, Inner(numbers, 0.5), negative, 6)
     expected = (numbers @ table @ weights) * (-0.5 if negative else 0.5)
     assert weighted_sum(outer) == pytest.approx(expected)
+
+
+def test_an_alias_is_read_as_what_it_stands_for() -> None:
+    scalar = TypeVar("scalar", bound=np.generic)
+    array = TypeAliasType("array", np.ndarray[Any, np.dtype[scalar]], type_params=(scalar,))
+
+    class Aliased(NamedTuple):
+        table: Annotated[array[np.int32], "N"]
+
+    Aliased.__annotations__["table"] = Annotated[array[np.int32], "N"]
+    assert fields_of(Aliased)["table"] == (int32, ("N",), ())

@@ -46,10 +46,17 @@ def _field(hint: Any) -> Field:
         more = tuple(rest)
     if more and isinstance(more[0], types.Type):
         return Field(more[0], (), more[1:])
+    hint = _written_out(hint)
     if get_origin(hint) is not np.ndarray:
         return Field(_SCALARS.get(hint), (), more)
     (scalar,) = get_args(get_args(hint)[1])
     return Field(from_dtype(np.dtype(scalar)), tuple(more[0].split()), more[1:])
+
+
+def _written_out(hint: Any) -> Any:
+    """What a generic alias stands for: in some versions of numpy `NDArray` is one, in others it is `np.ndarray`."""
+    origin = get_origin(hint)
+    return origin.__value__[get_args(hint)] if hasattr(origin, "__value__") else hint
 
 
 def tuple_type(kind: type) -> types.NamedTuple:

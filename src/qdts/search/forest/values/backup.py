@@ -94,9 +94,3 @@ def _back_up_dispersed(lane: Lane, packed: PackedOptions, node: int, k: int) -> 
         lo, hi = masked_range(low, high, distribution, times, count, eps, free)
     entry(lane.lo, node)[k] = lo
     entry(lane.hi, node)[k] = hi
-
-
-@kernel()
-def back_up_apart(lane: Lane, packed: PackedOptions, node: int) -> None:
-    """`back_up` where it is seldom called, so that its code is compiled there only once."""
-    back_up(lane, packed, node)

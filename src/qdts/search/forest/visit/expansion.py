@@ -24,7 +24,7 @@ from qdts.search.forest.lanes.lane import (
     vector_of,
 )
 from qdts.search.forest.lanes.scratch import RULES, scratch
-from qdts.search.forest.values.backup import back_up_apart
+from qdts.search.forest.values.backup import back_up
 from qdts.search.forest.visit.growth import CAPPED, LISTED, NO_ROOM, child_of, list_choices, spawned_root
 from qdts.search.forest.visit.path import stop_at, wants_only_prior
 from qdts.search.forest.visit.phases import (
@@ -97,7 +97,7 @@ def absorb(lane: Lane, model: Model, beliefs: RootBeliefs, s: int) -> None:
         entry(lane.hi, node)[k] = lane.evaluation_value[k]
     lane.evaluated[node] = 1
     if lane.kind[node] == SAMPLE or lane.kind[node] == CHANCE:
-        back_up_apart(lane, packed, node)
+        back_up(lane, packed, node)
     if node == ROOT and lane.guide[0] >= 0.0:
         guide_root(lane, packed)
     if r[WIDE_NODE] != NONE:
@@ -136,7 +136,7 @@ def widen(game: Any, rules: Ints, lane: Lane, packed: PackedOptions) -> int:
                 r[CURRENT] = root
                 r[PHASE] = EVALUATE
                 return GO_ON
-            back_up_apart(lane, packed, child)
+            back_up(lane, packed, child)
     r[WIDE_EDGE] += 1
     return GO_ON
 
