@@ -58,7 +58,7 @@ bench: $(BENCH) ## measure speed side by side with LiteEFG and OpenSpiel
 golden: $(DEV) ## write the golden files of all games anew
 	$(BIN)/python -m qdts.testing.golden --write tests/golden
 
-FIGURES := collapse many_trees intervals holes walks
+FIGURES := collapse many_trees intervals holes walks steps
 
 figures: $(DEV) ## draw the figures of docs/idea.md anew
 	@for figure in $(FIGURES); do $(BIN)/python docs/figures/$$figure.py || exit 1; done

@@ -36,6 +36,7 @@ ORDER = [
     {"learning/config", "learning/metrics", "learning/nodes"},
     {"learning/selfplay"},
     {"learning/targets", "learning/run"},
+    {"learning/experience"},
     {"learning/report"},
     {"learning"},
     {"play"},

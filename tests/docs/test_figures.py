@@ -1,4 +1,4 @@
-"""The figures of docs/idea.md are what their code draws, and their numbers are those of the engine."""
+"""The figures of the docs are what their code draws, and their numbers are those of the engine."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import holes
 import intervals
 import many_trees
 import qdts
+import steps
 import walks
 from drawing import Drawing
 
@@ -24,6 +25,7 @@ FIGURES = {
     "intervals": intervals.draw,
     "many_trees": many_trees.draw,
     "search_walk": walks.search,
+    "steps": lambda: steps.draw(json.loads(steps.DATA.read_text(encoding="utf-8"))),
     "training_walk": walks.training,
 }
 
@@ -53,7 +55,7 @@ def test_every_figure_is_drawn_by_make_and_shown_once() -> None:
     assert {f"{name}.py" for name in made[1].split()} == {
         file.name for file in (DOCS / "figures").glob("*.py") if file.name != "drawing.py"
     }
-    pages = [(DOCS / name).read_text(encoding="utf-8") for name in ("idea.md", "architecture.md")]
+    pages = [(DOCS / name).read_text(encoding="utf-8") for name in ("idea.md", "architecture.md", "learning.md")]
     shown = [name for page in pages for name in re.findall(r"!\[[^\]]*\]\(figures/(\w+)\.svg\)", page)]
     assert sorted(shown) == sorted(FIGURES)
 

@@ -33,7 +33,7 @@ def test_every_setting_has_help_and_bounds() -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_survive_json(name: str) -> None:
-    config = preset("", name)
+    config = preset(name)
     assert from_dict(json.loads(json.dumps(config.as_dict()))) == config
     assert changed(Config(), PRESETS[name]) == config
 
@@ -58,16 +58,22 @@ def test_what_is_not_possible(text: str, words: str) -> None:
 
 def test_old_names_work_with_a_note() -> None:
     assert {**FORMERLY} == {
-        "search.even": "search.uniform",
-        "search.even_last": "search.uniform_last",
         "play.slots": "play.lanes",
+        "search.step": "policy.step",
+        "search.step_last": "policy.step_last",
+        "search.temperature": "policy.temperature",
+        "search.temperature_last": "policy.temperature_last",
+        "search.uniform": "policy.uniform",
+        "search.even": "policy.uniform",
+        "search.uniform_last": "policy.uniform_last",
+        "search.even_last": "policy.uniform_last",
     }
     with pytest.warns(FutureWarning, match=r"the setting play.slots is now called play.lanes"):
         config = read_settings(["play.slots=7"], Config())
     assert config.play.lanes == 7
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert from_dict({"search": {"even": 0.5}}).search.uniform == 0.5
+        assert from_dict({"search": {"even": 0.5}}).policy.uniform == 0.5
 
 
 def test_values_between_the_first_and_the_last() -> None:

@@ -27,8 +27,8 @@ from qdts.nets.checkpoint import load_checkpoint
 
 GENERATIONS, WINDOW = 8, 3
 TINY = [
-    "play.games=20", "play.batch=16", "belief.games=20", "search.visits=4", "fit.steps=2", "fit.rows=16",
-    "belief.steps=2", "net.width=8", "net.layers=1", "measure.visits=2", f"value.window={WINDOW}",
+    "play.by=search", "search.games=20", "play.batch=16", "belief.games=20", "search.visits=4", "fit.steps=2",
+    "fit.rows=16", "belief.steps=2", "net.width=8", "net.layers=1", "measure.visits=2", f"value.window={WINDOW}",
 ]  # fmt: skip
 KILLER = Path(__file__).with_name("killer.py")
 
@@ -127,9 +127,8 @@ def half_a_line(run_: Run, metrics: Line) -> None:
 
 
 CRASHES: dict[str, tuple[Any, str, Any]] = {
-    "in self-play": (Learner, "play", crash),
+    "in self-play": (Learner, "gather", crash),
     "in a record": (record, "write_whole", half_written),
-    "after the record": (Learner, "add", crash),
     "in fitting": (Learner, "learn", crash),
     "in measuring": (loop, "_measured", crash),
     "before the checkpoint": (loop, "save_checkpoint", crash),
@@ -144,7 +143,7 @@ CRASHES: dict[str, tuple[Any, str, Any]] = {
 }
 
 
-FIRST = ["after the record", "in the checkpoint", "in the metrics", "while mending"]
+FIRST = ["in a record", "in the checkpoint", "in the metrics", "while mending"]
 
 
 @pytest.mark.parametrize(("where", "after"), [(w, 0) for w in FIRST] + [(w, 5) for w in CRASHES])
@@ -339,15 +338,43 @@ def test_another_file_is_refused(text: str, tmp_path: Path) -> None:
         open_run(tmp_path)
 
 
-def test_kuhn_poker_is_learned(tmp_path: Path) -> None:
+def test_kuhn_poker_is_learned_by_search(tmp_path: Path) -> None:
     """Far below 0.917, the NashConv of uniform play."""
     settings = [
-        "play.games=400", "belief.games=400", "search.visits=16", "net.width=32", "fit.rows=256", "fit.steps=30",
-        "belief.steps=20", "measure.visits=4", "search.step=1", "search.step_last=0.5", "search.temperature=0.2",
-        "search.temperature_last=0.1", "search.uniform=1", "search.uniform_last=1",
+        "play.by=search", "search.games=400", "belief.games=400", "search.visits=16", "net.width=32", "fit.rows=256",
+        "fit.steps=30", "belief.steps=20", "measure.visits=4", "policy.unit=scale", "policy.step=1",
+        "policy.step_last=0.5", "policy.temperature=0.2", "policy.temperature_last=0.1", "policy.uniform=1",
+        "policy.uniform_last=1", "policy.power=0.5",
     ]  # fmt: skip
     found = train("kuhn_poker", generations=30, seed=1, out=tmp_path / "run", settings=settings).metrics()
     assert found[0]["nash_conv"] > 0.4
     assert found[-1]["nash_conv_average"] < 0.25
     assert found[-1]["value_error"] < 0.1
     assert found[-1]["belief_error"] < 0.2
+
+
+def test_kuhn_poker_is_learned(tmp_path: Path) -> None:
+    settings = ["play.games=2000", "net.width=32", "fit.rows=128", "measure.visits=4"]
+    found = train("kuhn_poker", generations=160, seed=1, out=tmp_path / "run", settings=settings).metrics()
+    assert found[-1]["nash_conv_average"] < 0.05
+    assert found[-1]["value_error"] < 0.02
+    assert found[-1]["belief_error"] < 0.1
+    assert found[-1]["coverage"] == 1.0
+
+
+BULK = [*TINY[3:], "play.games=200", "belief.games=200"]
+"""Games that are sampled in bulk."""
+
+
+@pytest.mark.parametrize("where", ["in self-play", "in fitting", "in the checkpoint", "in the metrics"])
+def test_a_crash_leaves_no_trace_of_sampled_games(where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left, folder = tmp_path / "left", tmp_path / "run"
+    train("leduc_poker", generations=4, seed=5, out=left, settings=BULK, watch=Snapshots(left, tmp_path))
+    shutil.copytree(tmp_path / "2", folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(*CRASHES[where])
+        with pytest.raises(Crash):
+            resume(folder)
+    resume(folder)
+    assert_same(folder, left)
+    assert not list((folder / "records").iterdir())

@@ -14,6 +14,7 @@ from qdts.games import Game
 from qdts.kernels import Reals
 from qdts.learning.config import Config, changed
 from qdts.learning.measure import (
+    Measured,
     belief_error,
     is_measurable,
     measure,
@@ -94,7 +95,7 @@ def test_uniform_play_reveals_nothing(spec: str) -> None:
     policy = network_policy(as_network(stub))
     np.testing.assert_allclose(policy.probability, uniform_policy(game).probability)
     assert belief_error(as_network(stub), policy) < 1e-9
-    assert measure(as_network(stub), policy_only=True) == (measure_policy(game, policy).nash_conv, None, None)
+    assert measure(as_network(stub), policy_only=True) == Measured(measure_policy(game, policy).nash_conv)
 
 
 @pytest.mark.parametrize("spec", ["kuhn_poker", "leduc_poker"])

@@ -39,7 +39,7 @@ def test_a_run_writes_metrics_in_their_order(kuhn_run: Run) -> None:
     names = [metric.name for metric in METRICS if not metric.derived]
     for found in kuhn_run.metrics():
         assert [*found] == [name for name in names if name in found]
-    assert [*kuhn_run.metrics()[-1]] == names
+    assert {*kuhn_run.metrics()[-1]} == {*names} - {"searches", "visits", "outcome_residual"}, "its games are sampled"
 
 
 def test_lines() -> None:

@@ -27,7 +27,7 @@ def saved(tmp_path: Path) -> Run:
 def test_a_saved_run_opens_and_resumes(saved: Run) -> None:
     before = saved.metrics()
     assert (saved.game.spec, saved.seed, saved.generations, saved.checkpoints()) == ("kuhn_poker", 4, 2, [1, 2])
-    assert (saved.config.search.uniform, saved.config.play.lanes, saved.config.net.width) == (0.05, 1024, 8)
+    assert (saved.config.policy.uniform, saved.config.play.lanes, saved.config.net.width) == (0.05, 1024, 8)
     resumed = qdts.resume(saved.folder, generations=3)
     assert resumed.checkpoints() == [1, 2, 3]
     assert resumed.metrics()[:2] == before

@@ -124,7 +124,7 @@ def test_the_losses_of_v_and_its_children(spec: str) -> None:
     policy, examples = examples_of(spec, networks)
     numbers = np.random.default_rng(1)
     examples = examples._replace(children=numbers.uniform(-1, 1, examples.children.shape))
-    examples = examples._replace(has_children=numbers.integers(0, 2, len(examples.weight)).astype(float))
+    examples = examples._replace(has_children=numbers.integers(0, 2, examples.queries.choices.shape).astype(float))
     rows = numbers.integers(len(examples.weight), size=60)
     value, children = evaluated(networks, examples)
     alone = not game.hidden and game.zero_sum and game.players == 2
@@ -134,8 +134,8 @@ def test_the_losses_of_v_and_its_children(spec: str) -> None:
         for k in seats:
             if examples.known[row, k]:
                 squares.append(float((value[row, k] - examples.target[row, k]) / scale) ** 2)
-            if examples.has_children[row]:
-                for i in range(int(examples.queries.degree[row])):
+            for i in range(int(examples.queries.degree[row])):
+                if examples.has_children[row, i]:
                     below.append(float((children[row, i, k] - examples.children[row, i, k]) / scale) ** 2)
     every, weights = list[float](), list[float]()
     for row in range(len(examples.weight)):

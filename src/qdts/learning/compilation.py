@@ -37,6 +37,7 @@ KERNELS = (
     "solving.exact.best_response._respond",
     "solving.sequence.form._behaviour",
     "solving.sequence.form._plan",
+    "search.decision.mirror.mirror_steps",
     "search.evaluation.batches.accept",
     "solving.exact.values._history_values",
     "solving.exact.belief._worlds",

@@ -1,4 +1,4 @@
-"""The settings of a run: each field of a section with its default, its help and its bounds, and presets for some games.
+"""The settings of a run: each field of a section with its default, its help and its bounds, and presets.
 
 A setting is known by its section and name, `search.visits`. `docs/learning.md` explains them.
 """
@@ -26,12 +26,13 @@ COUNT = Bounds(1, 1_000_000_000, "a whole number, at least 1")
 POSITIVE = Bounds(1e-12, 1e12, "a positive number")
 NOT_NEGATIVE = Bounds(0.0, 1e12, "a number that is not negative")
 SHARE = Bounds(0.0, 1.0, "a number from 0 to 1")
+EXPLORING = Bounds(0.0, 0.99, "a number from 0 to 0.99")
 RADIUS = Bounds(0.0, 2.0, "a number from 0 to 2")
 
 
 def setting(
     default: Any, help: str, bounds: Bounds | None = None, *,
-    choices: Mapping[str, str] | None = None, formerly: str | None = None,
+    choices: Mapping[str, str] | None = None, formerly: str | Sequence[str] = (),
 ) -> Any:  # fmt: skip
     """A field of a section.
 
@@ -40,9 +41,10 @@ def setting(
         help: One sentence on what it does.
         bounds: The numbers that it may be.
         choices: The words that it may be, each with its meaning.
-        formerly: An old name, which still works.
+        formerly: An old name, or several, which still work; with a section where that was another one.
     """
-    metadata = {"help": help, "bounds": bounds, "choices": choices or {}, "formerly": formerly}
+    old = (formerly,) if isinstance(formerly, str) else tuple(formerly)
+    metadata = {"help": help, "bounds": bounds, "choices": choices or {}, "formerly": old}
     return field(default=default, metadata=metadata)
 
 
@@ -68,23 +70,12 @@ class NetSettings:
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """The searches of self-play. A setting moves to its `_last` value as the budget is spent."""
+    """Games that are decided by search. A setting moves to its `_last` value as the budget is spent."""
 
     name: str = setting("mmds", "A search, with changed options in brackets.")
     visits: int = setting(64, "Visits of every search.", COUNT)
-    step: float = setting(5.0, "η_root: the mirror step of the policy target, at the start of the run.", NOT_NEGATIVE)
-    step_last: float = setting(5.0, "η_root at the end of the run.", NOT_NEGATIVE)
-    temperature: float = setting(0.1, "α_root: the strength of the magnet, at the start of the run.", NOT_NEGATIVE)
-    temperature_last: float = setting(0.1, "α_root at the end of the run.", NOT_NEGATIVE)
-    uniform: float = setting(
-        0.1,
-        "The share of uniform play in the magnet ρ, at the start of the run; the rest is P of the averaged weights.",
-        SHARE,
-        formerly="even",
-    )
-    uniform_last: float = setting(
-        0.02, "The share of uniform play in ρ at the end of the run.", SHARE, formerly="even_last"
-    )
+    games: int = setting(500, "Games of a generation, where they are decided by search.", COUNT)
+    explore: float = setting(0.3, "The share of the exploring seat's moves that are sampled uniformly.", SHARE)
     eps: float = setting(0.0, "eps at SAMPLE and OPPONENT nodes, at the start of the run.", RADIUS)
     eps_last: float = setting(0.0, "eps at the end of the run.", RADIUS)
 
@@ -93,8 +84,25 @@ class SearchSettings:
 class PlaySettings:
     """Self-play."""
 
-    games: int = setting(2000, "Games of a generation.", COUNT)
-    explore: float = setting(0.3, "The share of the exploring seat's moves that are sampled uniformly.", SHARE)
+    by: str = setting(
+        "auto",
+        "How the games of a generation are made.",
+        choices={
+            "values": "sampled from P in bulk, without search; P learns from the values that follow",
+            "search": "a search decides every move; P learns from what the searches found",
+            "auto": "search with perfect information, values where something is hidden",
+        },
+    )
+    games: int = setting(10_000, "Games of a generation, where they are sampled in bulk.", COUNT)
+    histories: int = setting(
+        100_000, "About the most different histories of all these games; more are fewer games.", COUNT
+    )
+    explore: float = setting(
+        0.5, "The share of the exploring seat's moves in these games that are sampled uniformly.", EXPLORING
+    )
+    explore_others: float = setting(
+        0.2, "The same for the other seats. Weights make up for it, so that it changes no value.", EXPLORING
+    )
     lanes: int = setting(1024, "Searches side by side, at most.", COUNT, formerly="slots")
     batch: int = setting(64, "Rows of one call of a network.", COUNT)
     cache: int = setting(
@@ -117,7 +125,35 @@ class PolicySettings:
             "played": "the frequencies of the actions that were played",
         },
     )
-    power: float = setting(0.5, "A view that occurred n times has weight n to this power.", SHARE)
+    step: float = setting(
+        0.3, "η: the mirror step of the policy target, at the start of the run.", NOT_NEGATIVE, formerly="search.step"
+    )
+    step_last: float = setting(0.1, "η at the end of the run.", NOT_NEGATIVE, formerly="search.step_last")
+    temperature: float = setting(
+        1.0, "α: the strength of the magnet, at the start of the run.", NOT_NEGATIVE, formerly="search.temperature"
+    )
+    temperature_last: float = setting(1.0, "α at the end of the run.", NOT_NEGATIVE, formerly="search.temperature_last")
+    uniform: float = setting(
+        0.1,
+        "The share of uniform play in the magnet ρ, at the start of the run; the rest is P of the averaged weights.",
+        SHARE,
+        formerly=("search.uniform", "search.even"),
+    )
+    uniform_last: float = setting(
+        0.003,
+        "The share of uniform play in ρ at the end of the run.",
+        SHARE,
+        formerly=("search.uniform_last", "search.even_last"),
+    )
+    unit: str = setting(
+        "spread",
+        "The unit of Q in the mirror step.",
+        choices={
+            "spread": "how far the values of a view's actions lie apart, as measured",
+            "scale": "S, half the range of returns",
+        },
+    )
+    power: float = setting(0.75, "A view that occurred n times has weight n to this power.", SHARE)
 
 
 @dataclass(frozen=True)
@@ -152,10 +188,10 @@ class BeliefSettings:
         0.5,
         "The share of all players' moves in these games that are sampled uniformly, which examples are corrected for; "
         "0: only the exploring seat's, as in self-play, and H learns from its views alone.",
-        Bounds(0.0, 0.99, "a number from 0 to 0.99"),
+        EXPLORING,
     )
     power: float = setting(1.0, "A node that occurred n times has weight n to this power.", SHARE)
-    steps: int = setting(80, "Optimiser steps of a generation.", COUNT)
+    steps: int = setting(20, "Optimiser steps of a generation.", COUNT)
     rate: float = setting(1e-3, "The learning rate at the start of the run.", POSITIVE)
     rate_last: float = setting(1e-4, "The learning rate at the end of the run.", POSITIVE)
     average_games: int = setting(
@@ -168,7 +204,7 @@ class BeliefSettings:
 class FitSettings:
     """How the models are fitted."""
 
-    steps: int = setting(60, "Optimiser steps of a generation.", COUNT)
+    steps: int = setting(20, "Optimiser steps of a generation.", COUNT)
     rows: int = setting(512, "Examples of P, and as many of V, in each step.", COUNT)
     rate: float = setting(3e-3, "The learning rate at the start of the run.", POSITIVE)
     rate_last: float = setting(1e-4, "The learning rate at the end of the run.", POSITIVE)
@@ -222,7 +258,7 @@ class Setting(NamedTuple):
     help: str
     bounds: Bounds | None
     choices: Mapping[str, str]
-    formerly: str | None
+    formerly: tuple[str, ...]
 
     @property
     def expected(self) -> str:
@@ -273,35 +309,17 @@ def _settings() -> Iterator[Setting]:
         kinds = get_type_hints(section.default_factory)
         for f in fields(section.default_factory):  # type: ignore[arg-type]
             about = dict(f.metadata)
-            if about["formerly"]:
-                about["formerly"] = f"{section.name}.{about['formerly']}"
+            about["formerly"] = tuple(o if "." in o else f"{section.name}.{o}" for o in about["formerly"])
             yield Setting(f"{section.name}.{f.name}", kinds[f.name], f.default, **about)
 
 
 SETTINGS: Mapping[str, Setting] = {known.name: known for known in _settings()}
 """All settings by name, in the order of their sections."""
-FORMERLY: Mapping[str, str] = {known.formerly: known.name for known in SETTINGS.values() if known.formerly}
+FORMERLY: Mapping[str, str] = {old: known.name for known in SETTINGS.values() for old in known.formerly}
 """The settings by their old names."""
 
-PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "default": {},
-    "kuhn_poker": {
-        "net.width": 64,
-        "search.temperature": 0.2,
-        "search.temperature_last": 0.2,
-        "search.uniform": 0.05,
-        "search.uniform_last": 0.002,
-        "play.games": 500,
-        "belief.steps": 40,
-        "belief.average_games": 1_000_000,
-        "fit.steps": 40,
-        "fit.rows": 128,
-    },
-    "leduc_poker": {"belief.average_games": 1_000_000},
-    "connect_four": {"net.width": 32, "net.layers": 4, "play.games": 256},
-    "tic_tac_toe": {"net.width": 32, "net.layers": 3, "play.games": 500},
-}
-"""Settings by the name of a preset; a game takes the one of its own name, or the default."""
+PRESETS: Mapping[str, Mapping[str, Any]] = {"default": {}}
+"""Settings by the name of a preset."""
 
 
 def at(first: float, last: float, progress: float) -> float:
@@ -321,12 +339,11 @@ def flat(config: Config) -> dict[str, Any]:
     return {f"{s}.{name}": value for s, values in config.as_dict().items() for name, value in values.items()}
 
 
-def preset(game: str, name: str | None = None) -> Config:
-    """The settings of a preset, or without its name those of a game, by the name of its family."""
-    if name is not None and name not in PRESETS:
+def preset(name: str = "default") -> Config:
+    """The settings of a preset."""
+    if name not in PRESETS:
         raise unknown("preset", name, PRESETS)
-    chosen = name or (game if game in PRESETS else "default")
-    return changed(Config(), PRESETS[chosen])
+    return changed(Config(), PRESETS[name])
 
 
 def changed(config: Config, changes: Mapping[str, Any]) -> Config:
@@ -376,4 +393,15 @@ def from_dict(data: Mapping[str, Any]) -> Config:
         if section not in sections or not isinstance(part, dict):
             raise unknown("section of a configuration", section, sections)
         values |= {f"{section}.{key}": tuple(v) if isinstance(v, list) else v for key, v in part.items()}
+    if "play.by" not in values and "play.games" in values:
+        values = _of_searched_run(values)
     return changed(Config(), values)
+
+
+def _of_searched_run(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a run that is older than games without search, in today's names."""
+    moved = {"play.games": "search.games", "play.explore": "search.explore"}
+    return {moved.get(name, name): value for name, value in values.items()} | {
+        "play.by": "search",
+        "policy.unit": "scale",
+    }

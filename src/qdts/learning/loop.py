@@ -14,7 +14,8 @@ from qdts.games.registry import load_game
 from qdts.interrupt import apart, interruptible
 from qdts.learning.compilation import compile_ahead
 from qdts.learning.config import preset, read_settings
-from qdts.learning.learner import Learner, search_options
+from qdts.learning.experience.searched import search_options
+from qdts.learning.learner import Learner
 from qdts.learning.measure import is_measurable, measure, measure_search
 from qdts.learning.metrics import Line, line
 from qdts.learning.nodes.clock import Stopwatch
@@ -65,7 +66,7 @@ def train(
     generations: int | None = None,
     seed: int = 0,
     out: str | Path | None = None,
-    preset_name: str | None = None,
+    preset_name: str = "default",
     settings: Sequence[str] = (),
     device: str = "cpu",
     threads: int = 1,
@@ -79,7 +80,7 @@ def train(
         generations: The budget in generations, instead of minutes.
         seed: Of all random numbers.
         out: The folder of the run, which must be new or empty; without it, a new one in `runs`.
-        preset_name: The preset of settings, instead of the game's own.
+        preset_name: The preset of settings.
         settings: Changes to it, such as `search.visits=32`.
         device: Where networks run: cpu or cuda.
         threads: Of searches, and of torch for convolutions.
@@ -106,7 +107,7 @@ def train(
     verify_budget(minutes, generations)
     if seed < 0:
         raise InputError(f"seed={seed} is not possible for a run, expected a number that is not negative")
-    config = read_settings(settings, preset(game.name, preset_name))
+    config = read_settings(settings, preset(preset_name))
     folder = Path(out) if out is not None else new_folder(game, seed)
     run = Run(folder, game, seed, config, minutes, generations)
     search_options(game, config, 0.0)  # a wrong search is an error before there is a folder
@@ -162,8 +163,7 @@ def resume(
     last = _restore(run, learner)
     write_config(run)
     generation = last.get("generation", 0)
-    for record in run.load_records(generation):
-        learner.add_old(record)
+    learner.source.resume(last, run.load_records(generation) if learner.source.has_records else [])
     run.mend(generation, last)
     return _continue(run, learner, last, watch or Nobody())
 
@@ -222,28 +222,23 @@ def _loop(run: Run, learner: Learner, last: Line, measurable: bool, watch: Watch
         if progress >= 1.0:
             return
         with budget:
-            record = learner.play(generation, progress, watch.doing)
-        run.save_record(record)
+            experience = learner.gather(generation, progress, watch.doing)
+        if experience.record is not None:
+            run.save_record(experience.record)
         with budget:
-            residual = learner.add(record)
-            losses = learner.learn(record, progress, watch.doing)
+            losses = learner.learn(experience, generation, progress, watch.doing)
             if is_kept(generation):
                 learner.learn_average_belief(generation, since_kept(generation), watch.doing)
         over = run.progress(generation + 1, budget.seconds) >= 1.0
         if over and not is_kept(generation):
             with budget:
                 learner.learn_average_belief(generation, since_kept(generation), watch.doing)
-        games += len(record)
-        options = search_options(run.game, run.config, progress)
+        games += experience.metrics.pop("games")
         metrics = line(
             generation=generation,
             games=games,
             seconds=budget.seconds,
-            searches=len(record.offset) - 1,
-            visits=(len(record.offset) - 1) * run.config.search.visits,
-            root_step=options.root_step,
-            root_temperature=options.root_temperature,
-            value_residual=residual,
+            **experience.metrics,
             **losses,
             **(_measured(learner, watch, searches=over) if measurable and (over or is_due(generation)) else {}),
         )
@@ -257,17 +252,20 @@ def _loop(run: Run, learner: Learner, last: Line, measurable: bool, watch: Watch
 def _measured(learner: Learner, watch: Watch, *, searches: bool) -> Line:
     """The exact measures of the networks, and of the searched policies."""
     watch.doing("measuring", 0.0)
-    newest, average = measure(learner.evaluator()), measure(learner.evaluator(average=True), policy_only=True)
+    newest = measure(learner.evaluator(), met=learner.source.coverage.has)
+    average = measure(learner.evaluator(average=True), policy_only=True)
     found: Line = {
         "nash_conv": newest.nash_conv,
         "nash_conv_average": average.nash_conv,
         "value_error": newest.value_error,
         "belief_error": newest.belief_error,
-        "outcome_residual": learner.outcome_residual(),
+        "outcome_residual": learner.source.outcome_residual(),
+        "coverage": newest.coverage,
     }
+    found = {name: value for name, value in found.items() if value is not None}
     if searches:
         found["nash_conv_search"] = measure_search(
-            learner.evaluator(average=True), learner.config, threads=learner.threads,
+            learner.evaluator(average=True), learner.config, threads=learner.resources.threads,
             report=lambda share: watch.doing("measuring the searched policy", share),
         )  # fmt: skip
     return found

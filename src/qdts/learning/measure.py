@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qdts.games.game import Game
 from qdts.kernels import Ints
@@ -31,6 +32,9 @@ from qdts.solving.policy.table import Policy, policy_on
 from qdts.solving.tree.arrays import GameTree
 from qdts.solving.tree.enumeration import TooLargeError
 from qdts.solving.tree.recent import game_tree, handy_tree
+
+Met = Callable[[Ints, Ints], NDArray[np.bool_]]
+"""From views and their players to which of them were met in self-play."""
 
 
 def network_policy(network: Network) -> Policy:
@@ -100,6 +104,8 @@ class Measured(NamedTuple):
     value_error: float | None = None
     belief_error: float | None = None
     """None where nothing is hidden, or there is no model of H."""
+    coverage: float | None = None
+    """None where it was not asked for."""
 
 
 def is_measurable(game: Game, most: int) -> bool:
@@ -111,15 +117,23 @@ def is_measurable(game: Game, most: int) -> bool:
     return tree is not None and tree.num_infosets <= most
 
 
-def measure(network: Network, *, policy_only: bool = False) -> Measured:
-    """All measures of a network, or NashConv of its P alone."""
+def coverage(policy: Policy, met: Met) -> float:
+    """The share of information sets that were met, by the probability that the others and chance lead there."""
+    tree = game_tree(policy.game)
+    sets, weight = tree.infosets, view_reach(tree, policy.probability)
+    return float(np.average(met(sets.views, sets.owner.astype(np.int64)), weights=weight))
+
+
+def measure(network: Network, *, policy_only: bool = False, met: Met | None = None) -> Measured:
+    """All measures of a network, or NashConv of its P alone; coverage if it is known which views were met."""
     policy = network_policy(network)
     distance = measure_policy(network.game, policy).nash_conv
     if policy_only:
         return Measured(distance)
     has_belief = network.game.hidden and network.belief is not None
     belief = belief_error(network, policy) if has_belief else None
-    return Measured(distance, value_error(network, policy), belief)
+    covered = None if met is None else coverage(policy, met)
+    return Measured(distance, value_error(network, policy), belief, covered)
 
 
 def measure_search(

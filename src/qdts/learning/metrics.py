@@ -26,10 +26,11 @@ NASH_CONV = Figure("NashConv")
 LOSSES = Figure("Losses")
 ERRORS = Figure("Errors of V and H against what follows from P")
 RESIDUALS = Figure("Residual variance of V before it is fitted")
+COVERAGE = Figure("Share of information sets that self-play met", log=False)
 ENTROPY = Figure("Entropy of policy targets, in nats", log=False)
 GAMES = Figure("Games per second", log=False)
 VISITS = Figure("Visits per second", log=False)
-FIGURES = (NASH_CONV, LOSSES, ERRORS, RESIDUALS, ENTROPY, GAMES, VISITS)
+FIGURES = (NASH_CONV, LOSSES, ERRORS, RESIDUALS, COVERAGE, ENTROPY, GAMES, VISITS)
 """All pictures, in the order of the report."""
 
 
@@ -54,10 +55,17 @@ METRICS = (
     Metric("generation", "generation", "", "the number of the generation, from 1"),
     Metric("games", "games", "games", "games of self-play so far"),
     Metric("seconds", "seconds", "s", "time of self-play and fitting so far: the clock of the budget"),
+    Metric("views", "views", "views", "different views of players in the sampled games of the generation"),
     Metric("searches", "searches", "searches", "searches of the generation; games at the same view share one"),
     Metric("visits", "visits", "visits", "visits of all these searches"),
     Metric("root_step", "mirror step", "", "η_root in this generation"),
     Metric("root_temperature", "magnet strength", "", "α_root in this generation"),
+    Metric(
+        "spread",
+        "spread of Q",
+        "S, half the range of returns",
+        "σ: root mean square of Q minus its mean over the actions of a view, a running mean; the unit of steps",
+    ),
     Metric("policy_loss", "loss of P", "nats", "cross-entropy of P with its targets, mean over steps", LOSSES, "P"),
     Metric("value_loss", "loss of V", "variance of targets", "mean square of target − V, mean over steps", LOSSES, "V"),
     Metric("child_loss", "loss of V_c", "variance of targets", "the same for V_c", LOSSES, "V_c"),
@@ -102,6 +110,15 @@ METRICS = (
         "mean distance of H's belief over worlds from Bayes' rule",
         ERRORS,
         "H",
+    ),
+    Metric(
+        "coverage",
+        "coverage",
+        "share",
+        "of all information sets, by the probability that the others' P and chance lead there, those that the "
+        "generation's games met",
+        COVERAGE,
+        "coverage",
     ),
     Metric(
         "outcome_residual",

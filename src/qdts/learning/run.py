@@ -53,7 +53,7 @@ class Run:
     Examples:
         >>> from qdts import Run, load_game
         >>> from qdts.learning.config import preset
-        >>> run = Run(Path("nowhere"), load_game("kuhn_poker"), 0, preset("kuhn_poker"), generations=8)
+        >>> run = Run(Path("nowhere"), load_game("kuhn_poker"), 0, preset(), generations=8)
         >>> run.checkpoints(), run.metrics(), run.progress(generation=3)
         ([], [], 0.25)
     """

@@ -36,7 +36,7 @@ def measure_speed(
 ) -> dict[str, Any]:
     """Games, visits and evaluations a second, and the share of each part of the work."""
     game = load_game(spec)
-    config = read_settings(settings, preset(game.name))
+    config = read_settings(settings, preset())
     learner = Learner(game, config, seed, threads=threads, device=device)
     learner.use_threads()
     learner.warm_up()
@@ -44,16 +44,17 @@ def measure_speed(
     began = time.perf_counter()
     with TemporaryDirectory() as folder:
         for generation in range(1, generations + 1):
-            record = learner.play(generation, 0.0)
-            save_record(record, Path(folder) / "record.safetensors")
-            learner.add(record)
-            learner.learn(record, 0.0)
-            games += len(record)
-            visits += int(record.visits.sum())
+            experience = learner.gather(generation, 0.0)
+            if experience.record is not None:
+                save_record(experience.record, Path(folder) / "record.safetensors")
+            learner.learn(experience, generation, 0.0)
+            games += experience.metrics["games"]
+            visits += experience.metrics.get("visits", 0)
             if report is not None:
                 report(generation / generations)
     seconds = time.perf_counter() - began
-    spent = learner.clock.spent
+    clock = learner.resources.clock
+    spent = clock.spent
     shares = {part: spent.get(part, 0.0) / seconds for part in ("search", "network", "training")}
     return {
         "game": game.spec,
@@ -63,7 +64,7 @@ def measure_speed(
         "seconds": seconds,
         "games_per_second": games / seconds,
         "visits_per_second": visits / seconds,
-        "evaluations_per_second": learner.clock.evaluations / seconds,
+        "evaluations_per_second": clock.evaluations / seconds,
         "shares": shares | {"rest": 1.0 - sum(shares.values())},
     }
 

@@ -22,6 +22,12 @@ class PolicyExamples(NamedTuple):
     target: Reals  # [N, B] sums to 1
     weight: Reals  # [N] examples are sampled in proportion to it
 
+    @property
+    def entropy(self) -> float:
+        """The mean entropy of the targets by weight, in nats."""
+        entropy = -(self.target * np.log(np.maximum(self.target, 1e-12))).sum(1)
+        return float((self.weight * entropy).sum() / self.weight.sum())
+
 
 class ValueExamples(NamedTuple):
     """Queries with their values and those of their choices."""
@@ -30,7 +36,7 @@ class ValueExamples(NamedTuple):
     target: Reals  # [N, K] of V
     known: Reals  # [N, K] 1 where there is a target
     children: Reals  # [N, B, K] targets of V_c
-    has_children: Reals  # [N] 1 where V_c has targets
+    has_children: Reals  # [N, B] 1 where V_c has a target
     weight: Reals  # [N] examples are sampled in proportion to it
 
 
@@ -55,3 +61,15 @@ def sample_examples(weight: Reals, steps: int, count: int, stream: np.random.Gen
     """For each step the numbers of `count` examples, each drawn in proportion to its weight. int64[steps, count]"""
     ends = np.cumsum(weight)
     return np.minimum(np.searchsorted(ends, stream.random((steps, count)) * ends[-1], side="right"), len(weight) - 1)
+
+
+def choose(weight: Reals, most: int, stream: np.random.Generator) -> tuple[Ints, Reals]:
+    """All of some candidates, or `most` of them drawn in proportion to their weights, with the weights they have then.
+
+    No step can learn from more examples than it samples. So candidates are chosen before they become examples, which
+    take more memory.
+    """
+    if len(weight) <= most:
+        return np.arange(len(weight)), weight
+    rows, times = np.unique(sample_examples(weight, 1, most, stream), return_counts=True)
+    return rows, times.astype(np.float64)

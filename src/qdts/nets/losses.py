@@ -83,7 +83,7 @@ def value_tensors(examples: ValueExamples, shape: Shape, device: torch.device) -
     known = in_seats(shape, queries, examples.known)
     there = offered(queries)[..., None]
     columns = np.where(there, child_columns(shape, queries) - shape.actions, 0)
-    has_child = np.broadcast_to(there * examples.has_children[:, None, None], columns.shape)
+    has_child = np.broadcast_to(there * examples.has_children[..., None], columns.shape)
     weight = examples.weight[:, None] * known + 1e-12
     variance = np.average((target - np.average(target, weights=weight)) ** 2, weights=weight)
     target_, known_, children_, has_child_ = (

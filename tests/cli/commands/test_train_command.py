@@ -45,8 +45,9 @@ def train_json(capsys: Output, *arguments: str) -> dict[str, Any]:
 
 def test_a_run_goes_on_as_if_it_had_never_stopped(capsys: Output, tmp_path: Path) -> None:
     constant = [
-        "search.uniform=0.1",
-        "search.uniform_last=0.1",
+        "policy.step_last=0.3",
+        "policy.uniform=0.1",
+        "policy.uniform_last=0.1",
         "fit.rate_last=0.003",
         "belief.rate_last=0.001",
     ]  # whatever the budget is
@@ -120,7 +121,7 @@ def test_a_report_of_many_generations_stays_small() -> None:
     [
         (["kuhn_poker", "--set", "serch.visits=3"], ["serch.visits", "did you mean search.visits"]),
         (["kuhn_poker", "--set", "search.visit=3"], ["search.visit", "did you mean search.visits"]),
-        (["kuhn_poker", "--set", "play.explore=2"], ["play.explore=2.0", "from 0 to 1"]),
+        (["kuhn_poker", "--set", "search.explore=2"], ["search.explore=2.0", "from 0 to 1"]),
         (["kuhn_poker", "--set", "search.visits=0"], ["search.visits=0", "at least 1"]),
         (["kuhn_poker", "--set", "fit.rate=nan"], ["fit.rate=nan", "a positive number"]),
         (["kuhn_poker", "--set", "net.trunk=cnv"], ["cnv", "did you mean conv"]),

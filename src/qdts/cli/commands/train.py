@@ -55,9 +55,7 @@ def train(
         float | None, typer.Option(help="Stop after so many minutes (default: 1).", show_default=False)
     ] = None,
     generations: Annotated[int | None, typer.Option(help="Stop after so many generations.", show_default=False)] = None,
-    preset: Annotated[
-        str | None, typer.Option(help="Use the preset of this name instead of that of the game.", show_default=False)
-    ] = None,
+    preset: Annotated[str | None, typer.Option(help="Use the preset of this name.", show_default=False)] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -83,7 +81,7 @@ def train(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, on the last line.")] = False,
 ) -> None:
-    """Learn a game by self-play with search, from the rules alone; NashConv measures the distance from equilibrium."""
+    """Learn a game by self-play, from the rules alone; NashConv measures the distance from equilibrium."""
     changes = set_ or []
     if settings:
         _show_settings(game, preset, changes, as_json)
@@ -105,8 +103,8 @@ def train(
             else:
                 assert loaded is not None
                 run = loop.train(
-                    loaded, minutes=minutes, generations=generations, seed=seed or 0, out=out, preset_name=preset,
-                    settings=changes, device=device, threads=threads, watch=watch,
+                    loaded, minutes=minutes, generations=generations, seed=seed or 0, out=out,
+                    preset_name=preset or "default", settings=changes, device=device, threads=threads, watch=watch,
                 )  # fmt: skip
         except KeyboardInterrupt:
             if watch.run is None:
@@ -129,7 +127,7 @@ def _load(game: str, preset: str | None, changes: list[str]) -> Game:
     from qdts.learning import config
 
     loaded = load_game(game)
-    config.read_settings(changes, config.preset(loaded.name, preset))
+    config.read_settings(changes, config.preset(preset or "default"))
     return loaded
 
 
@@ -160,8 +158,9 @@ def _show_settings(game: str | None, preset_name: str | None, changes: list[str]
     from qdts.games.registry import load_game
     from qdts.learning.config import flat, preset, read_settings
 
-    name = "" if game is None else load_game(game).name
-    config = read_settings(changes, preset(name, preset_name))
+    if game is not None:
+        load_game(game)
+    config = read_settings(changes, preset(preset_name or "default"))
     if as_json:
         print(json.dumps(flat(config)))
     else:

@@ -26,6 +26,8 @@ from qdts.search.evaluation.batches import empty_queries
 from qdts.search.evaluation.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL, Queries
 
 Flags = NDArray[np.bool_]
+FEW = 64
+"""Moves from which the number of SAMPLE nodes after a move is estimated."""
 
 
 class Nodes(NamedTuple):
@@ -163,6 +165,13 @@ def chain_after(game: Game, worlds: Ints, players: Ints, actions: Ints) -> tuple
     whole = np.flatnonzero((batch.holes(game, vectors) != NO_HOLE) & ~splits_action(game, vectors, actions))
     chain, at, true = sample_chain(game, vectors[whole], worlds[whole], players[whole], actions[whole])
     return chain, whole[at], true
+
+
+def mean_chain(game: Game, worlds: Ints, players: Ints, actions: Ints) -> float:
+    """The mean number of SAMPLE nodes after some moves, at least 1; estimated from a few of them."""
+    some = np.unique(np.linspace(0, len(worlds) - 1, FEW).astype(np.int64))
+    nodes, _, _ = chain_after(game, worlds[some], players[some], actions[some])
+    return max(1.0, len(nodes.kind) / len(some))
 
 
 def queries_of(game: Game, nodes: Nodes) -> Queries:

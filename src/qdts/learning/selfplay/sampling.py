@@ -1,18 +1,17 @@
-"""S_n: games sampled from P, without search, for H to learn from (QDTS, Hidden State Model).
+"""Games sampled from P, without search, in bulk.
 
-Games with the same history are played as one: one multinomial sample says how many of them take each action. So any
-number of games of a small game costs no more than its tree, and games of a large game cost what they cost one by one.
+Games with the same history are one row, with the number of them. So any number of games of a small game costs no more
+than its tree, and games of a large game cost what they cost one by one. Of n games in a row, either ⌊n μ(a)⌋ or one
+more take choice a, and n μ(a) on average (systematic sampling, Kitagawa 1996).
 
-Players may explore: a share e of a player's moves is sampled uniformly. A player's own moves reveal nothing of what is
-hidden to them. Games in which another player explored before would have to be left out; instead each counts with the
-probability that none did, given their moves:
+Players explore: a share e of a player's moves is sampled uniformly,
 
-    w = Π (1 − e) P(a) / ((1 − e) P(a) + e / |A|)      over the others' moves before
+    μ(a) = (1 − e) P(a) + e / |A|
 
-    e       the share of the mover's moves that are sampled uniformly
-    P(a)    the probability of their action a           |A|     the number of their legal actions
+What is learned of player i at a history h must not depend on the others' exploring. A player's own moves reveal
+nothing of what is hidden to them, so h counts with the ratio of the others' probabilities (importance weights):
 
-So H learns what follows from P, also at views that P seldom reaches.
+    w_i(h) = Π P(a) / μ(a)      over the others' moves before h
 """
 
 from __future__ import annotations
@@ -25,81 +24,112 @@ import numpy as np
 from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
-from qdts.kernels import Ints, Reals
-from qdts.learning.nodes.nodes import columns_of, unique_rows, views_of
+from qdts.kernels import Ints, Reals, Reals32
+from qdts.learning.nodes.nodes import columns_of
 
-P = Callable[[Ints, Ints], Reals]
-"""From views [N, W] and the players to move there to P, negative beyond the actions of each. [N, B]"""
-SMALLEST = 1e-300
-"""What the probability of not having explored counts as at least."""
+SMALLEST = 1e-12
+"""What a ratio of probabilities counts as at least."""
 
 
-class Moves(NamedTuple):
-    """Moves of players that H may learn from; M counts them, and equal ones may be one."""
+class Guess(NamedTuple):
+    """What networks say about N worlds in which somebody moves."""
 
-    world: Ints  # [M, W] before the move
-    mover: Ints  # [M]
-    action: Ints  # [M]
-    times: Ints  # [M] how often it was made
-    sound: Reals  # [M] w: the probability that none of the others has explored before
-
-    def of(self, player: int) -> Moves:
-        """The moves of one player."""
-        return Moves._make(column[self.mover == player] for column in self)
+    policy: Reals  # [N, B] P of the player to move, 0 beyond their actions; not read where chance moves
+    children: Reals32  # [N, B, P] V_c of each player; or [N, B, 0]
 
 
-def joined(parts: list[Moves]) -> Moves:
-    """The moves of all parts, in order."""
-    return Moves._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+Evaluate = Callable[[Ints, Ints], Guess]
+"""From worlds [N, W] that are not over and who moves there, a player or chance, to a guess."""
 
 
-def sample_moves(game: Game, policy: P, games: int, explore: Reals, stream: np.random.Generator) -> Moves:
-    """The moves of all players in so many games sampled from P; `explore` holds e of each player."""
+class Level(NamedTuple):
+    """All histories of one length. N counts them, B the choices of one, at most, P players."""
+
+    parent: Ints  # [N] the row of the level before that it follows
+    column: Ints  # [N] by which of its choices
+    world: Ints  # [N, W]
+    mover: Ints  # [N] a player, chance, or TERMINAL
+    times: Ints  # [N] the number of games with this history
+    log_ratio: Reals  # [N, P] the logarithm of Π P(a) / μ(a) over each player's own moves
+    returns: Reals  # [N, P] of finished games, else 0
+    degree: Ints  # [N] the number of choices
+    choice: Ints  # [N, B] actions or outcomes
+    policy: Reals  # [N, B] P, or the rules' probabilities; 0 where there is no choice
+    sampled: Reals  # [N, B] μ
+    taken: Ints  # [N, B] the number of games that take each choice
+    children: Reals32  # [N, B, P] V_c, as it was given
+
+    def weight(self, rows: Ints, player: int) -> Reals:
+        """W of some rows for a player."""
+        ratio = self.log_ratio[rows]
+        return np.exp(ratio.sum(1) - ratio[:, player])
+
+
+def sample_games(
+    game: Game, evaluate: Evaluate, games: int, explore: Reals, stream: np.random.Generator
+) -> list[Level]:
+    """So many games sampled from P, level by level; `explore` holds e of each player."""
     worlds, times = game.initial()[None], np.array([games])
-    log_sound = np.zeros((1, game.players))  # of each player's own moves
-    parts: list[Moves] = []
-    while True:
-        mover = batch.movers(game, worlds)
-        on = mover != TERMINAL
-        if not on.any():
-            return joined(parts)
-        worlds, times, log_sound, mover = worlds[on], times[on], log_sound[on], mover[on]
-        acts = mover >= 0
-        e = np.where(acts, explore[mover], 0.0)[:, None]
-        p, number, degree = _choices(game, policy, worlds, mover)
-        uniform = np.where(np.arange(p.shape[1]) < degree[:, None], 1.0 / degree[:, None], 0.0)
-        taken = _split(times, (1.0 - e) * p + e * uniform, degree, stream)
-        row, column = np.nonzero(taken)
-        mover, action, times = mover[row], number[row, column], taken[row, column]
-        before, sound = worlds[row], log_sound[row]
-        own = np.flatnonzero(acts[row])  # by players, not chance
-        others = sound[own].sum(1) - sound[own, mover[own]]
-        parts.append(Moves(before[own], mover[own], action[own], times[own], np.exp(others)))
-        kept = ((1.0 - e) * p)[row, column]
-        sound[own, mover[own]] += np.log(np.maximum(kept / (kept + (e * uniform)[row, column]), SMALLEST))[own]
-        worlds, log_sound = batch.stepped(game, before, action), sound
+    parent, column = np.zeros((2, 1), np.int64)
+    log_ratio = np.zeros((1, game.players))
+    levels: list[Level] = []
+    while len(worlds):
+        level = _sampled(game, evaluate, (parent, column, worlds, times, log_ratio), explore, stream)
+        levels.append(level)
+        parent, column = np.nonzero(level.taken)
+        times, log_ratio = level.taken[parent, column], level.log_ratio[parent]
+        mover = level.mover[parent]
+        own = np.flatnonzero(mover >= 0)
+        at = parent[own], column[own]
+        log_ratio[own, mover[own]] += np.log(np.maximum(level.policy[at] / level.sampled[at], SMALLEST))
+        worlds = batch.stepped(game, level.world[parent], level.choice[parent, column])
+    return levels
 
 
-def _choices(game: Game, policy: P, worlds: Ints, mover: Ints) -> tuple[Reals, Ints, Ints]:
-    """The choices in each world: probabilities [N, B], actions or outcomes [N, B], and how many there are [N]."""
-    offered = batch.choices(game, worlds, mover)
-    column = columns_of(offered)
-    p, number = np.zeros((len(worlds), game.max_branching)), np.zeros((len(worlds), game.max_branching), np.int64)
-    p[offered.source, column], number[offered.source, column] = offered.chance, offered.number
-    acts = np.flatnonzero(mover >= 0)
-    if len(acts):
-        seen, players = views_of(game, worlds[acts], mover[acts]), mover[acts]
-        first, which = unique_rows(np.column_stack([players, seen]))
-        known = policy(seen[first], players[first])
-        p[acts] = 0.0
-        p[acts, : known.shape[1]] = np.maximum(known, 0.0)[which]
-    return p, number, offered.counts
+def _sampled(
+    game: Game, evaluate: Evaluate, rows: tuple[Ints, Ints, Ints, Ints, Reals], explore: Reals,
+    stream: np.random.Generator,
+) -> Level:  # fmt: skip
+    """One level: who moves, by which probabilities, and how many games take each choice."""
+    parent, column, worlds, times, log_ratio = rows
+    n, b = len(worlds), game.max_branching
+    mover = batch.movers(game, worlds)
+    returns, degree, choice = np.zeros((n, game.players)), np.zeros(n, np.int64), np.zeros((n, b), np.int64)
+    policy, sampled, taken = np.zeros((n, b)), np.zeros((n, b)), np.zeros((n, b), np.int64)
+    over = mover == TERMINAL
+    if over.any():
+        returns[over] = batch.returns(game, worlds[over])
+    on = np.flatnonzero(~over)
+    children = np.zeros((n, b, game.players), np.float32)
+    if len(on):
+        offered = batch.choices(game, worlds[on], mover[on])
+        at = on[offered.source], columns_of(offered)
+        choice[at], policy[at], degree[on] = offered.number, offered.chance, offered.counts
+        guess = evaluate(worlds[on], mover[on])
+        acts = mover[on] >= 0
+        policy[on[acts]] = guess.policy[acts]
+        children = np.zeros((n, b, guess.children.shape[2]), np.float32)
+        children[on] = guess.children
+        legal = np.arange(b) < degree[on, None]
+        e = np.where(acts, explore[np.maximum(mover[on], 0)], 0.0)[:, None]
+        mixed = (1.0 - e) * policy[on] + np.where(legal, e / degree[on, None], 0.0)
+        sampled[on] = mixed / mixed.sum(1, keepdims=True)
+        taken[on] = systematic(times[on], sampled[on], degree[on], stream.random(len(on)))
+    return Level(
+        parent, column, worlds, mover, times, log_ratio, returns, degree, choice, policy, sampled, taken, children
+    )
 
 
-def _split(times: Ints, p: Reals, degree: Ints, stream: np.random.Generator) -> Ints:
-    """How many of `times` games take each choice, a multinomial sample. int64[N, B]"""
-    taken = stream.multinomial(times, p / p.sum(1, keepdims=True))
-    last, row = degree - 1, np.arange(len(times))
-    beyond = np.where(np.arange(p.shape[1]) >= degree[:, None], taken, 0)  # where rounding has left some
-    taken[row, last] += beyond.sum(1)
-    return taken - beyond
+def systematic(times: Ints, probability: Reals, degree: Ints, u: Reals) -> Ints:
+    """How many of `times` take each choice, which is ⌊n p⌋ or one more; u from [0, 1) for each row. int64[N, B]
+
+    The first k choices together take ⌊n (p₁ + … + p_k) + u⌋ of them.
+    """
+    ends = np.floor(times[:, None] * np.cumsum(probability, 1) + u[:, None])
+    ends = np.minimum(ends, times[:, None])
+    ends[np.arange(probability.shape[1]) >= degree[:, None] - 1] = 0.0
+    ends = np.maximum.accumulate(ends, 1)
+    last = np.arange(len(times)), degree - 1
+    taken = np.diff(ends, axis=1, prepend=0.0)
+    taken[last] = times - ends[last]
+    return taken.astype(np.int64)

@@ -2,17 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from qdts.games.game import Game
-from qdts.kernels import Reals
-from qdts.learning.nodes.nodes import Nodes, chain_after, distinct, queries_of
+from qdts.kernels import Ints, Reals
+from qdts.learning.nodes.nodes import Nodes, chain_after, distinct, mean_chain, queries_of
 from qdts.learning.selfplay.record import Record
-from qdts.learning.selfplay.sampling import Moves
-from qdts.nets.examples import PolicyExamples
+from qdts.learning.selfplay.sampling import Level
+from qdts.nets.examples import PolicyExamples, choose
 from qdts.search.evaluation.evaluator import NOTHING
+
+FIRM = 8.0
+"""How often a node must occur for its targets to be right by themselves."""
+
+
+class Moves(NamedTuple):
+    """Moves of players that H may learn from; M counts them, and equal ones may be one."""
+
+    world: Ints  # [M, W] before the move
+    mover: Ints  # [M]
+    action: Ints  # [M]
+    times: Ints  # [M] how often it was made
+    weight: Reals  # [M] w: what each time counts
+
+
+def choose_moves(game: Game, moves: Moves, most: int, stream: np.random.Generator) -> Moves:
+    """As many of the moves as have at most so many SAMPLE nodes, drawn by how often they were made."""
+    nodes = mean_chain(game, moves.world, moves.mover, moves.action) if len(moves.mover) else 1.0
+    rows, times = choose(moves.times.astype(np.float64), max(1, round(most / nodes)), stream)
+    return Moves(moves.world[rows], moves.mover[rows], moves.action[rows], times.astype(np.int64), moves.weight[rows])
+
+
+def moves_in(levels: Sequence[Level]) -> Moves:
+    """The moves of all players in sampled games."""
+    parts = []
+    for level in levels:
+        row, column = np.nonzero(np.where(level.mover[:, None] >= 0, level.taken, 0))
+        mover, ratio = level.mover[row], level.log_ratio[row]
+        weight = np.exp(ratio.sum(1) - ratio[np.arange(len(row)), mover])
+        parts.append(Moves(level.world[row], mover, level.choice[row, column], level.taken[row, column], weight))
+    return Moves._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
 class BeliefTargets(NamedTuple):
@@ -23,8 +55,13 @@ class BeliefTargets(NamedTuple):
     times: Reals  # [N] how often the node occurred
 
     def weight(self, power: float) -> Reals:
-        """(n · min(1, Σw))^power for each node. A node that occurred once has weight w, which is unbiased."""
-        return np.asarray((self.times * np.minimum(1.0, self.counts.sum(1))) ** power)
+        """(Σw · (n + k) / (Σw + k))^power for each node that occurred n times, with k = FIRM.
+
+        A node that occurred often counts as often as it occurred, however seldom P leads there. One that occurred once
+        counts about w: its value is then right only on average over w.
+        """
+        total = self.counts.sum(1)
+        return np.asarray((total * (self.times + FIRM) / (total + FIRM)) ** power)
 
 
 def explorers_moves(record: Record) -> Moves:
@@ -46,7 +83,7 @@ def belief_targets(game: Game, moves: Moves) -> BeliefTargets:
     chain = chain._replace(pending=np.full(len(chain.kind), NOTHING, np.int64))
     unique, which = distinct(chain)
     counts = np.zeros((len(unique.kind), game.num_values))
-    np.add.at(counts, (which, true), moves.times[at] * moves.sound[at])
+    np.add.at(counts, (which, true), moves.times[at] * moves.weight[at])
     times = np.bincount(which, moves.times[at], len(counts)).astype(np.float64)
     return BeliefTargets(unique, counts, times)
 

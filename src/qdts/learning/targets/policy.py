@@ -1,6 +1,9 @@
-"""The targets of P: a distribution over the actions of every searched view.
+"""The targets of P: a distribution over the actions of every view that was searched, or met in sampled games.
 
-A new target is a function of a record, and an entry of POLICY_TARGETS.
+A new target of searched views is a function of a record, and an entry of POLICY_TARGETS. The target of a sampled view
+is the mirror step of P on its Q (`qdts.search.decision.mirror`), pulled towards the magnet ρ:
+
+    π(a) ∝ [ P(a) · ρ(a)^(ηα) · exp(η Q(a) / σ) ]^(1 / (1 + ηα))
 """
 
 from __future__ import annotations
@@ -13,10 +16,16 @@ import numpy as np
 from qdts.games import batch
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
+from qdts.learning.nodes.evaluation import act_nodes
 from qdts.learning.nodes.nodes import Nodes, arrive, queries_of
 from qdts.learning.selfplay.record import NO_SEARCH, Record
+from qdts.learning.targets.estimates import Views
 from qdts.nets.examples import PolicyExamples, padded
+from qdts.search.decision.mirror import mirror_steps
 from qdts.search.options.variants import Decision
+
+SMALLEST = 1e-9
+"""What a probability counts as at least in a mirror step."""
 
 
 class PolicyTargets(NamedTuple):
@@ -26,13 +35,6 @@ class PolicyTargets(NamedTuple):
     offset: Ints  # [N + 1] where the actions of each view begin
     target: Reals  # [A]
     weight: Reals  # [N]
-
-    @property
-    def entropy(self) -> float:
-        """The mean entropy of the targets by weight, in nats."""
-        entropy = -(self.target * np.log(np.maximum(self.target, 1e-12)))
-        weight = np.repeat(self.weight, np.diff(self.offset))
-        return float((weight * entropy).sum() / self.weight.sum())
 
 
 class PolicyTarget(NamedTuple):
@@ -88,3 +90,22 @@ def policy_examples(game: Game, targets: PolicyTargets) -> PolicyExamples:
     """The examples of P."""
     queries = queries_of(game, targets.nodes)
     return PolicyExamples(queries, padded(queries, targets.target), targets.weight)
+
+
+def mirror_targets(views: Views, rho: Reals, step: float, temperature: float, sigma: float) -> Reals:
+    """π at some views, 0 beyond their actions; `step` is η, `temperature` α, `sigma` σ. float64[I, B]
+
+    It is the step with a uniform magnet on Q / σ + α log ρ.
+    """
+    prior, magnet = np.maximum(views.policy, SMALLEST), np.log(np.maximum(rho, SMALLEST))
+    out = np.zeros_like(prior)
+    mirror_steps(prior, views.action / sigma + temperature * magnet, views.degree, step, temperature, out)
+    return out
+
+
+def view_examples(game: Game, views: Views, target: Reals, weight: Reals) -> PolicyExamples:
+    """The examples of P at some views."""
+    queries = queries_of(game, act_nodes(views.view, views.player))
+    wide = np.zeros(queries.choices.shape)
+    wide[:, : target.shape[1]] = target
+    return PolicyExamples(queries, wide, weight)

@@ -185,7 +185,7 @@ def value_examples(game: Game, targets: ValueTargets, network: Network | Timed |
     if network is not None:
         below = children(game, queries)
         found[below.source, below.column] = values_at(game, network, below.nodes)
-    has_children = np.full(len(targets.weight), float(network is not None))
+    has_children = np.full(queries.choices.shape, float(network is not None))
     return ValueExamples(queries, targets.target, targets.known, found, has_children, targets.weight)
 
 
@@ -193,4 +193,4 @@ def window_examples(window: Sequence[ValueExamples]) -> ValueExamples:
     """The examples of several generations; V_c learns only from the newest, since V of children is soon out of date."""
     whole = joined_examples(window)
     newest = np.repeat([0.0] * (len(window) - 1) + [1.0], [len(x.weight) for x in window])
-    return whole._replace(has_children=whole.has_children * newest)
+    return whole._replace(has_children=whole.has_children * newest[:, None])

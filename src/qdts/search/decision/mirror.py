@@ -11,8 +11,9 @@ Magnetic mirror descent (Sokota et al. 2023) with a uniform magnet ρ:
 from __future__ import annotations
 
 import numpy as np
+from numba import float64, int64, void
 
-from qdts.kernels import Reals, compiled
+from qdts.kernels import Ints, Reals, compiled, kernel
 
 
 @compiled
@@ -47,3 +48,10 @@ def mirror_step(prior: Reals, q: Reals, count: int, step: float, temperature: fl
         total += out[k]
     for k in range(count):
         out[k] /= total
+
+
+@kernel(void(float64[:, ::1], float64[:, ::1], int64[::1], float64, float64, float64[:, ::1]))
+def mirror_steps(prior: Reals, q: Reals, count: Ints, step: float, temperature: float, out: Reals) -> None:
+    """`mirror_step` of many policies, a row each."""
+    for row in range(len(count)):
+        mirror_step(prior[row], q[row], count[row], step, temperature, out[row])

@@ -41,6 +41,22 @@ def infoset_values(tree: GameTree, probability: Reals) -> Reals:
     return total
 
 
+def action_values(tree: GameTree, probability: Reals) -> Reals:
+    """The value of each entry to the owner i of its information set: Q = Σ r₋ᵢ(h) u_i(ha) / Σ r₋ᵢ(h). float64[A]
+
+    It is 0 where the others' policy never goes.
+    """
+    value, moved = history_values(tree, probability), np.flatnonzero(tree.histories.entry != NONE)
+    entry, parent = tree.histories.entry[moved], tree.histories.parent[moved]
+    total, weight = np.zeros((2, len(tree.infosets.action)))
+    for player in range(tree.game.players):
+        own = tree.histories.mover[parent] == player
+        r = reach(tree, probability, player)[parent[own]]
+        total += np.bincount(entry[own], r * value[moved[own], player], len(total))
+        weight += np.bincount(entry[own], r, len(total))
+    return np.where(weight > 0.0, total / np.where(weight > 0.0, weight, 1.0), 0.0)
+
+
 def merged_values(tree: GameTree, probability: Reals, player: int) -> Reals:
     """The value of each history to a player who knows only their own views from then on. float64[H]
 

@@ -1,0 +1,86 @@
+"""The experience of a generation, and what it takes to make it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from qdts.games.game import Game
+from qdts.learning.config import Config
+from qdts.learning.experience.coverage import Coverage
+from qdts.learning.metrics import Line
+from qdts.learning.nodes.clock import Clock
+from qdts.learning.selfplay.record import Record
+from qdts.nets.evaluator import Network
+from qdts.nets.examples import PolicyExamples, ValueExamples
+from qdts.nets.networks import Networks, groups_of
+
+SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING, AVERAGE_SAMPLING, AVERAGE_FITTING, SELF_PLAY_MOVES = range(7)
+"""What a stream of random numbers is for."""
+BULK = 128
+"""Rows of one call of a network where many nodes are evaluated at once."""
+Report = Callable[[str, float], None]
+"""Called with the work that goes on, and the share of it that is done."""
+
+
+def ignore(what: str, share: float) -> None:
+    """A report that nobody reads."""
+
+
+@dataclass(frozen=True, eq=False)
+class Resources:
+    """A game's networks, and what is needed to play with them."""
+
+    game: Game
+    config: Config
+    seed: int
+    networks: Networks
+    threads: int = 1
+    clock: Clock = field(default_factory=Clock)
+
+    def evaluator(self, *, average: bool = False, bulk: bool = False) -> Network:
+        """The newest networks, or those of averaged weights, as an evaluator with an empty cache.
+
+        With `bulk` it takes large batches and remembers nothing, which is best where all nodes differ.
+        """
+        model, belief = groups_of(average=average, source=self.config.belief.source)
+        batch, cache = (BULK, 0) if bulk else (self.config.play.batch, self.config.play.cache)
+        return self.networks.evaluator(model, belief, batch=batch, cache=cache)
+
+    def stream(self, generation: int, purpose: int) -> np.random.Generator:
+        """The random numbers of a generation for one purpose."""
+        return np.random.default_rng([self.seed, generation, purpose])
+
+
+class Experience(NamedTuple):
+    """What a generation learns from."""
+
+    policy: PolicyExamples
+    value: ValueExamples
+    belief: PolicyExamples | None
+    """None where H learns from games that are sampled once P has learned, or does not learn."""
+    metrics: Line
+    """`games` are those of this generation alone."""
+    record: Record | None = None
+    """The games, where they are kept."""
+
+
+class Source(Protocol):
+    """Makes the experience of each generation."""
+
+    has_records: bool
+    """Whether the games of a generation are kept, since later ones learn from them, too."""
+
+    coverage: Coverage
+
+    def make(self, generation: int, progress: float, report: Report) -> Experience:
+        """The experience of a generation, when a share `progress` of the budget is spent."""
+
+    def resume(self, last: Line, records: list[Record], /) -> None:
+        """Take over what is needed from the metrics of the last generation, and the records that it left."""
+
+    def outcome_residual(self) -> float | None:
+        """The residual variance of V in the outcomes of the newest games; None where these are not kept."""

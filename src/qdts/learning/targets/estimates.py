@@ -1,0 +1,140 @@
+"""What P is worth: estimates of every player's values from sampled games (doubly robust, Jiang and Li 2016).
+
+With V_c as a first guess, a history h that n games share, n_a of which took choice a, and P as the rules' probability
+where chance moves:
+
+    û(h) = the return where the game is over, else Σ_a P(a) q̂(h, a)
+    q̂(h, a) = V_c(h, a) + n_a / (n μ(a)) · (û(ha) − V_c(h, a))
+
+The mean of n_a is n μ(a), so û(h) is unbiased whatever V_c is. The better V_c, the less it varies; where many games
+share a history it varies little in any case. A view's values are the means over its histories, each with the number
+of its games times the weight w of its owner (`selfplay/sampling.py`):
+
+    Q(a) = Σ n w q̂(h, a) / Σ n w
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdts.games import batch
+from qdts.games.game import Game
+from qdts.kernels import Ints, Reals, Reals32
+from qdts.learning.nodes.nodes import unique_rows
+from qdts.learning.selfplay.sampling import Level
+
+
+class Estimates(NamedTuple):
+    """The estimates at the histories of one level."""
+
+    value: Reals  # [N, P] û
+    action: Reals32  # [N, B, P] q̂
+    child: Reals32  # [N, B, P] û of the history after each choice that a game took, else 0
+
+
+def estimate(levels: Sequence[Level]) -> list[Estimates]:
+    """The estimates at all levels of some sampled games, from the last level to the first."""
+    found: list[Estimates] = []
+    after: tuple[Level, Estimates] | None = None
+    for level in reversed(levels):
+        child = np.zeros_like(level.children)
+        if after is not None:
+            child[after[0].parent, after[0].column] = after[1].value
+        took = level.taken > 0
+        share = np.where(took, level.taken / np.maximum(level.times[:, None] * level.sampled, 1e-300), 0.0)
+        action = level.children + share[:, :, None] * np.where(took[:, :, None], child - level.children, 0.0)
+        value = level.returns + np.einsum("nb,nbp->np", level.policy, action)
+        after = level, Estimates(value, action.astype(np.float32), child)
+        found.append(after[1])
+    return found[::-1]
+
+
+class Views(NamedTuple):
+    """Every different view of the players who moved; I counts them."""
+
+    view: Ints  # [I, W]
+    player: Ints  # [I]
+    degree: Ints  # [I]
+    policy: Reals  # [I, B] P
+    value: Reals  # [I] V
+    action: Reals  # [I, B] Q
+    child: Reals  # [I, B] the mean of û after each action over the games that took it
+    took: Reals  # [I, B] 1 where some did
+    times: Reals  # [I] how many games came there
+    weight: Reals  # [I] Σ n w
+
+    def take(self, which: Ints) -> Views:
+        """Some of them."""
+        return Views._make(column[which] for column in self)
+
+
+def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Estimates]) -> Views:
+    """The values of all views at which a player moved."""
+    parts: list[tuple[NDArray[Any], ...]] = []
+    for level, found in zip(levels, estimates, strict=True):
+        for player in range(game.players):
+            own = np.flatnonzero(level.mover == player)
+            if not len(own):
+                continue
+            seen, who = batch.views(game, level.world[own], player), np.full(len(own), player)
+            times, w = level.times[own], level.times[own] * level.weight(own, player)
+            q, child = found.action[own, :, player], found.child[own, :, player]
+            took = (level.taken[own] > 0).astype(np.float64)
+            parts.append((seen, who, level.degree[own], level.policy[own], found.value[own, player], q, child, took,
+                          times, w))  # fmt: skip
+    view, player_, degree, policy, value, action, child_, took_, times_, weight = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
+    first, which = unique_rows(np.column_stack([player_, view]))
+    mean = _Means(which, len(first))
+    return Views(
+        view=view[first],
+        player=player_[first],
+        degree=degree[first],
+        policy=policy[first],
+        value=mean.of(value, weight),
+        action=mean.of(action, weight),
+        child=mean.of(child_, weight[:, None] * took_),
+        took=(mean.total(took_) > 0).astype(np.float64),
+        times=mean.total(times_.astype(np.float64)),
+        weight=mean.total(weight),
+    )
+
+
+class _Means(NamedTuple):
+    """Sums and means over groups."""
+
+    which: Ints
+    """The group of each entry."""
+    groups: int
+    """How many there are."""
+
+    def total(self, x: Reals) -> Reals:
+        """The sum of each group."""
+        if x.ndim == 1:
+            return np.bincount(self.which, x, self.groups).astype(np.float64)
+        return np.column_stack([np.bincount(self.which, column, self.groups) for column in x.T])
+
+    def of(self, x: Reals, weight: Reals) -> Reals:
+        """The weighted mean of each group, 0 where all weights are."""
+        wide = weight if weight.ndim == x.ndim else weight[:, None]
+        total = self.total(weight)
+        total = total if total.ndim == x.ndim else total[:, None]
+        return np.where(total > 0.0, self.total(x * wide) / np.where(total > 0.0, total, 1.0), 0.0)
+
+
+def spread(views: Views) -> float:
+    """σ: the root mean square of Q(a) − the mean of Q over the legal actions; views count by their weight.
+
+    It says how much is at stake in a decision, where S, half the range of returns, says how much could be in the
+    whole game. 0 where nobody has a choice.
+    """
+    legal = np.arange(views.action.shape[1]) < views.degree[:, None]
+    mean = (views.action * legal).sum(1) / views.degree
+    square = (np.where(legal, views.action - mean[:, None], 0.0) ** 2).sum(1) / views.degree
+    weight = np.where(views.degree > 1, views.weight, 0.0)
+    return float(np.sqrt((weight * square).sum() / weight.sum())) if weight.sum() > 0.0 else 0.0

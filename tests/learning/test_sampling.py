@@ -1,0 +1,122 @@
+"""Games sampled in bulk: how many take each choice, and what P is worth in them, equal to a slow twin and unbiased."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from learning.samples import HIDDEN, made_up
+from qdts import load_game
+from qdts.games.game import Game
+from qdts.games.interface import TERMINAL
+from qdts.kernels import Ints, Reals
+from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, sample_games, systematic
+from qdts.learning.targets.estimates import Estimates, estimate, spread, views_of_movers
+from qdts.solving.exact.values import history_values, infoset_values
+from qdts.solving.tree.recent import game_tree
+
+
+def test_systematic_samples() -> None:
+    """Each choice is taken ⌊n p⌋ times or once more, and n p times on average."""
+    stream = np.random.default_rng(0)
+    degree = stream.integers(1, 6, 40)
+    p = np.where(np.arange(6) < degree[:, None], stream.random((40, 6)), 0.0)
+    p /= p.sum(1, keepdims=True)
+    p[0] = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+    degree[0] = 3
+    times, total = stream.integers(1, 50, 40), np.zeros((40, 6))
+    for _ in range(2000):
+        taken = systematic(times, p, degree, stream.random(40))
+        assert (taken.sum(1) == times).all()
+        assert (taken >= np.floor(times[:, None] * p - 1e-9)).all()
+        assert (taken <= np.ceil(times[:, None] * p + 1e-9)).all()
+        total += taken
+    np.testing.assert_allclose(total / 2000, times[:, None] * p, atol=0.06)
+
+
+def guesses(game: Game, seed: int = 0) -> Evaluate:
+    """A made-up policy, and values that are made up for each world."""
+    decide = made_up(game, seed)
+
+    def evaluate(worlds: Ints, mover: Ints) -> Guess:
+        policy = np.zeros((len(worlds), game.max_branching))
+        children = np.zeros((len(worlds), game.max_branching, game.players), np.float32)
+        for n, (world, player) in enumerate(zip(worlds, mover, strict=True)):
+            children[n] = np.random.default_rng([*world + 1, seed]).normal(size=children[n].shape)
+            if player >= 0:
+                move = decide(game.view(world, int(player))[None], np.array([player])).move
+                policy[n, : len(move)] = move
+        return Guess(policy, children)
+
+    return evaluate
+
+
+def sampled(spec: str, games: int, seed: int = 1) -> tuple[Game, list[Level], list[Estimates]]:
+    game = load_game(spec)
+    levels = sample_games(game, guesses(game), games, np.linspace(0.5, 0.2, game.players), np.random.default_rng(seed))
+    return game, levels, estimate(levels)
+
+
+@pytest.mark.parametrize("spec", HIDDEN)
+def test_estimates_are_those_of_a_slow_twin(spec: str) -> None:
+    """The equations of `estimates.py`, history by history."""
+    game, levels, found = sampled(spec, 50)
+
+    def walk(depth: int, row: int) -> Reals:
+        level = levels[depth]
+        if level.mover[row] == TERMINAL:
+            return level.returns[row]
+        below = {
+            int(levels[depth + 1].column[child]): walk(depth + 1, int(child))
+            for child in np.flatnonzero(levels[depth + 1].parent == row)
+        }
+        value = np.zeros(game.players)
+        for a in range(level.degree[row]):
+            q = level.children[row, a].astype(np.float64)
+            if a in below:
+                np.testing.assert_allclose(found[depth].child[row, a], below[a], atol=1e-5)
+                q = q + level.taken[row, a] / (level.times[row] * level.sampled[row, a]) * (below[a] - q)
+            np.testing.assert_allclose(found[depth].action[row, a], q, atol=1e-4)
+            value += level.policy[row, a] * q
+        np.testing.assert_allclose(found[depth].value[row], value, atol=1e-4)
+        return value
+
+    assert np.isfinite(walk(0, 0)).all()
+
+
+@pytest.mark.parametrize("spec", ["kuhn_poker", "leduc_poker", "kuhn_poker(players=3)"])
+def test_estimates_are_unbiased_whatever_is_guessed(spec: str) -> None:
+    """The mean over many samples of few games is the exact value of P at the start."""
+    game = load_game(spec)
+    tree = game_tree(game)
+    decide = made_up(game)
+    p = np.concatenate([decide(view[None], np.array([0])).move for view in tree.infosets.views])
+    exact = history_values(tree, p)[0]
+    values = np.array([sampled(spec, 3, seed)[2][0].value[0] for seed in range(600)])
+    error = values.std(0) / np.sqrt(len(values))
+    assert (np.abs(values.mean(0) - exact) < 4.5 * error).all()
+    assert (error < 0.2 * game.scale).all()
+
+
+@pytest.mark.parametrize("spec", HIDDEN)
+def test_values_of_views_with_many_games(spec: str) -> None:
+    """With games that cover the whole tree they come close to the exact values, at views that P leads to."""
+    game, levels, found = sampled(spec, 400_000)
+    tree = game_tree(game)
+    decide = made_up(game)
+    p = np.concatenate([decide(view[None], np.array([0])).move for view in tree.infosets.views])
+    exact = dict(zip((v.tobytes() for v in tree.infosets.views), infoset_values(tree, p), strict=True))
+    views = views_of_movers(game, levels, found)
+    assert len(views.player) == len({(int(i), v.tobytes()) for i, v in zip(views.player, views.view, strict=True)})
+    often = views.weight > 4000
+    assert often.sum() > 3
+    error = [views.value[n] - exact[views.view[n].tobytes()] for n in np.flatnonzero(often)]
+    assert np.abs(error).max() < 0.15 * game.scale
+    np.testing.assert_allclose((views.policy * views.action).sum(1), views.value, atol=1e-3)
+
+
+def test_spread() -> None:
+    _, levels, found = sampled("kuhn_poker", 5000)
+    views = views_of_movers(load_game("kuhn_poker"), levels, found)
+    square = [((q[:d] - q[:d].mean()) ** 2).mean() for q, d in zip(views.action, views.degree, strict=True)]
+    assert spread(views) == pytest.approx(np.sqrt(np.average(square, weights=views.weight)))
