@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -31,6 +32,8 @@ def kernel(signature: Any = None, *, inline: bool = False) -> Callable[[F], F]:
     kernel. Without one it is a helper for other kernels, compiled with the first of them that calls it, in each process
     that compiles one; `inline` puts its code into theirs, however long it is. Python runs a helper as it is written.
     """
+    if isinstance(signature, FunctionType):
+        raise TypeError(f"@kernel on '{signature.__name__}': a helper is decorated with @kernel(), with brackets")
     if signature is None:
         return functools.partial(_helper, forceinline=inline)
     return functools.partial(compiled, signature=signature)
