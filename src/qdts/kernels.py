@@ -158,6 +158,13 @@ class CachedKernel(Kernel):
             return self.folder != private_folder() and is_kept(self.dispatcher, self._signature)
 
 
+def compile_now(*kernels: Callable[..., Any]) -> None:
+    """Compile kernels that have a signature, or load them from the cache, before a clock starts."""
+    for function in kernels:
+        if isinstance(function, CachedKernel):
+            function.made()
+
+
 def declare(kind: type, its_type: Any) -> None:
     """Tell numba the type of all instances of a named tuple, which it would else work out at every call."""
     from numba.extending import typeof_impl
