@@ -81,7 +81,7 @@ class Game:
     """`perfect`: a view determines all earlier views and actions of its owner. `sufficient`: the game declares that
     what a view forgets does not matter. Games with perfect information need neither."""
     weights: Literal["chance", "equal"] = "chance"
-    """What the weights of a hole's values are: exact under chance alone, or merely equal."""
+    """What the weights of a hole's values are: exact under chance alone (`chance`), or not: equal, or a rough count."""
     replay: Replay | None = None
     """The actions and outcomes that lead to a world; needed where the game is too large to enumerate."""
     pick: Callable[..., int] | None = None

@@ -14,7 +14,7 @@ import pytest
 from cli.running import Output, check_failure, run_json, run_text
 from qdts.cli import main
 from qdts.cli.display import progress
-from qdts.search.forest import searcher
+from qdts.search.forest.machine import advance
 
 SEARCH_KEYS = {"game", "state", "player", "search", "visits", "policy", "seed", "seconds", "nodes", "full", "actions"}
 
@@ -49,7 +49,7 @@ def test_search_as_json(capsys: Output, kuhn: Path) -> None:
 @pytest.mark.parametrize("more", [[], ["--tree"]], ids=["plain", "tree"])
 def test_the_clock_leaves_compiling_out(more: list[str], capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     """It compiles with the first search, and says so meanwhile."""
-    advance, compiled = searcher.advance, False
+    compiled = False
 
     def first_compile(*given: Any) -> Any:
         nonlocal compiled
@@ -59,7 +59,7 @@ def test_the_clock_leaves_compiling_out(more: list[str], capsys: Output, monkeyp
         return advance(*given)
 
     monkeypatch.setattr(progress, "BEAT_SECONDS", 0.1)
-    monkeypatch.setattr(searcher, "advance", first_compile)
+    monkeypatch.setattr("qdts.search.forest.searcher.advance", first_compile)
     assert main(["search", "kuhn_poker", "--visits", "20", "--json", *more]) == 0
     printed = capsys.readouterr()
     assert compiled
