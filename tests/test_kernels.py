@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -99,6 +99,14 @@ REACHED = """
 import json
 from qdts.code_cache import PACKAGE, fingerprint
 print(json.dumps({str(f.relative_to(PACKAGE)): fingerprint(f) for f in PACKAGE.rglob("*.py")}))
+"""
+
+SMALL = """
+from small import tripled
+from numba.core import event
+with event.install_recorder("numba:compile") as recorder:
+    print(tripled(14))
+print(any(e.is_start for _, e in recorder.buffer))
 """
 
 MODULES = "import sys; print([m for m in ('numba', 'scipy', 'torch', 'matplotlib') if m in sys.modules])"
@@ -282,6 +290,31 @@ def test_code_that_is_old_or_that_nobody_uses_is_removed(tmp_path: Path) -> None
     names = [run(code.format("search.machine", generation), tmp_path)[0] for generation in range(10)]
     [kept] = run(code.format("games.batch", 0), tmp_path)
     assert {f.name for f in tmp_path.iterdir()} == {*names[2:], kept, other.name}
+
+
+def shorten(code: bytes) -> bytes:
+    return code[: len(code) // 2]
+
+
+def flip(code: bytes) -> bytes:
+    """One bit in the middle, where the machine code is."""
+    middle = len(code) // 2
+    return code[:middle] + bytes([code[middle] ^ 1]) + code[middle + 1 :]
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", [shorten, flip, lambda _: b"", lambda _: b"nothing"])
+def test_code_that_is_damaged_is_compiled_anew(kind: str, damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    own, kept = tmp_path / "own", tmp_path / "cache"
+    own.mkdir()
+    source = "from qdts.kernels import kernel\n\n@kernel('int64(int64)')\ndef tripled(x):\n    return 3 * x\n"
+    (own / "small.py").write_text(source, encoding="utf-8")
+    assert run(SMALL, kept, own, PACKAGE.parent) == ["42", "True"]
+    assert run(SMALL, kept, own, PACKAGE.parent) == ["42", "False"]
+    [file] = kept.rglob(f"*.{kind}")
+    file.write_bytes(damage(file.read_bytes()))
+    assert run(SMALL, kept, own, PACKAGE.parent) == ["42", "True"]
+    assert run(SMALL, kept, own, PACKAGE.parent) == ["42", "False"], "and kept again"
 
 
 @kernel()

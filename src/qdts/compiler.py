@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,14 @@ from typing import Any
 import llvmlite
 import numba
 from numba import config, types
+from numba.core.caching import IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 
 VERSION = f"{numba.__version__} {llvmlite.__version__}"
+DIGEST_SIZE = 16
+"""Bytes of the digest at the end of a file of machine code."""
 
 
 def cached(function: Callable[..., Any], folder: Path, **options: bool) -> Any:
@@ -26,9 +30,12 @@ def cached(function: Callable[..., Any], folder: Path, **options: bool) -> Any:
     before = config.CACHE_DIR
     config.CACHE_DIR = str(folder)
     try:
-        return _widened(numba.njit(cache=True, error_model="numpy", nogil=True, **options)(function))
+        made = _widened(numba.njit(cache=True, error_model="numpy", nogil=True, **options)(function))
     finally:
         config.CACHE_DIR = before
+    cache = made._cache
+    cache._cache_file = _KeptCode(cache.cache_path, cache._impl.filename_base, cache._impl.locator.get_source_stamp())
+    return made
 
 
 def helper(function: Callable[..., Any], **options: bool) -> Any:
@@ -62,6 +69,39 @@ def is_kept(dispatcher: Any, signature: Any) -> bool:
     """Whether a dispatcher's folder has the code for a signature."""
     cache = dispatcher._cache
     return cache._index_key(signature, dispatcher.targetctx.codegen()) in cache._cache_file._load_index()
+
+
+class _KeptCode(IndexDataCacheFile):  # type: ignore[misc]
+    """The files that hold a function's machine code, with a digest of it.
+
+    What is damaged counts as missing, so it is compiled anew and replaced. What can't be written is not kept.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep the code for a signature, if the disk takes it."""
+        with contextlib.suppress(OSError):
+            super().save(key, data)
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except Exception:  # whatever pickle makes of damaged bytes
+            return {}
+
+    def _save_data(self, name: str, data: Any) -> None:
+        code = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(code + _digest(code))
+
+    def _load_data(self, name: str) -> Any:
+        kept = Path(self._data_path(name)).read_bytes()
+        if _digest(kept[:-DIGEST_SIZE]) != kept[-DIGEST_SIZE:]:
+            raise OSError(f"'{name}' is damaged")  # numba takes it for a file that is gone
+        return super()._load_data(name)  # which ignores what follows the code
+
+
+def _digest(code: bytes) -> bytes:
+    return hashlib.blake2b(code, digest_size=DIGEST_SIZE).digest()
 
 
 @contextlib.contextmanager

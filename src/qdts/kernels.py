@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -31,6 +32,8 @@ def kernel(signature: Any = None, *, inline: bool = False) -> Callable[[F], F]:
     kernel. Without one it is a helper for other kernels, compiled with the first of them that calls it, in each process
     that compiles one; `inline` puts its code into theirs, however long it is. Python runs a helper as it is written.
     """
+    if isinstance(signature, FunctionType):
+        raise TypeError(f"@kernel on '{signature.__name__}': a helper is decorated with @kernel(), with brackets")
     if signature is None:
         return functools.partial(_helper, forceinline=inline)
     return functools.partial(compiled, signature=signature)
@@ -153,6 +156,13 @@ class CachedKernel(Kernel):
 
         with swiftly():
             return self.folder != private_folder() and is_kept(self.dispatcher, self._signature)
+
+
+def compile_now(*kernels: Callable[..., Any]) -> None:
+    """Compile kernels that have a signature, or load them from the cache, before a clock starts."""
+    for function in kernels:
+        if isinstance(function, CachedKernel):
+            function.made()
 
 
 def declare(kind: type, its_type: Any) -> None:

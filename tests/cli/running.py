@@ -45,6 +45,10 @@ def check_failure(capsys: Output, arguments: list[str], *words: str) -> None:
         assert word in printed.err
 
 
+HEED_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+"""The start of a script that is to be interrupted: a process begun in the background of a shell ignores Ctrl-C."""
+
+
 class Ended(NamedTuple):
     """A process that has ended."""
 
@@ -56,7 +60,7 @@ class Ended(NamedTuple):
 
 def interrupt(script: str, *arguments: str, after: Callable[[str], bool]) -> Ended:
     """Run a script in a new process, and send Ctrl-C after a certain line on its standard error."""
-    command = [sys.executable, "-c", script, *arguments]
+    command = [sys.executable, "-c", HEED_CTRL_C + script, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         lines = [process.stderr.readline()]

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -114,3 +115,42 @@ def test_a_closed_pipe_is_no_error() -> None:
         f"{sys.executable} -u -m qdts games | true", shell=True, capture_output=True, text=True, check=True
     )
     assert done.stderr == ""
+
+
+FULL = Path("/dev/full")
+SPEAKING = (
+    *(["--help"], ["--version"], ["games"], ["games", "--json"], ["solve", "kuhn_poker", "--iterations", "20"]),
+    *(["solve", "kuhn_poker", "--iterations", "20", "--json"], ["check", "kuhn_poker"], ["nashconv", "kuhn_poker"]),
+    *(["walk", "kuhn_poker", "--random"], ["search", "kuhn_poker", "--visits", "20"]),
+)
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no file that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+@pytest.mark.parametrize("arguments", SPEAKING, ids=" ".join)
+def test_a_full_disk_behind_standard_output_gives_one_sentence(arguments: list[str], unbuffered: str) -> None:
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    command = [sys.executable, "-m", "qdts", *arguments]
+    with FULL.open("w") as full:
+        done = subprocess.run(command, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("qdts: cannot write standard output")
+    assert done.stderr.endswith(": No space left on device\n")
+    assert "Traceback" not in done.stderr
+    assert "ignored" not in done.stderr
+
+
+def test_a_working_directory_that_is_gone_gives_one_sentence(tmp_path: Path) -> None:
+    command = f'cd "{tmp_path}" && rmdir "{tmp_path}" && "{sys.executable}" -m qdts solve kuhn_poker'
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "qdts: the working directory does not exist any more: change to another one\n"
+
+
+def test_a_compiler_that_is_switched_off_gives_one_sentence() -> None:
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-m", "qdts", "solve", "kuhn_poker"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("qdts: NUMBA_DISABLE_JIT switches numba's compiler off")
+    assert done.stderr.count("\n") == 1

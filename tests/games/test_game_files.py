@@ -166,11 +166,76 @@ def test_rules_that_do_not_compile(right: str, wrong: str, words: list[str]) -> 
     assert all(word in str(caught.value) for word in words), caught.value
 
 
-def test_what_a_rule_prints_is_no_part_of_its_transcript(capfd: pytest.CaptureFixture[str]) -> None:
+def line_of(source: str, text: str) -> int:
+    """The number of the first line that holds a text."""
+    return next(i for i, line in enumerate(source.splitlines(), 1) if text in line)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "rule", "words"),
+    [
+        ("    world[TURN] = turn + 1", "    world[TURN] = trun + 1", "step", "NameError: name 'trun' is not defined"),
+        ("cards[count] = card\n", "cards[cnt] = card\n", "chance", "NameError: name 'cnt' is not defined"),
+        ("cards[count] = card\n", "cards[count] = card.rank\n", "chance", "Unknown attribute 'rank' of type int64"),
+        ("    count = 0\n", "    print('left')\n    count = 0\n", "chance", "a rule can't print"),
+        ("    stake = 1.0\n", "    stake = 1.0\n    print(stake)\n", "returns", "a rule can't print"),
+        ("    stake = 1.0\n", "    raise ValueError\n", "returns", "a rule can't raise or assert"),
+        ("    count = 0\n", "    assert rules[RANKS] > 2\n    count = 0\n", "chance", "a rule can't raise or assert"),
+    ],
+)
+def test_a_fault_in_a_rule_is_named_with_its_line(right: str, wrong: str, rule: str, words: str) -> None:
     source = EXAMPLE.read_text(encoding="utf-8")
-    written("my.py", source.replace("    turn = world[TURN]\n", "    turn = world[TURN]\n    print(turn)\n", 1))
+    assert right in source
+    wrongly = source.replace(right, wrong, 1)
+    line = line_of(wrongly, next(part for part in wrong.splitlines() if part not in right))
+    written("my.py", wrongly)
+    with pytest.raises(InputError) as caught:
+        load_game("./my.py")
+    assert f"the rule '{rule}' does not compile: {Path('my.py').resolve()}, line {line}: {words}" in str(caught.value)
+
+
+def test_a_fault_in_a_helper_from_another_file_is_named_there() -> None:
+    written("helpers.py", "from qdts.kernels import kernel\n\n\n@kernel()\ndef twice(x):\n    return x.two\n")
+    source = EXAMPLE.read_text(encoding="utf-8").replace("    stake = 1.0\n", "    stake = helpers.twice(0.5)\n", 1)
+    written("my.py", source.replace("import numpy as np\n", "import helpers\nimport numpy as np\n", 1))
+    with pytest.raises(InputError, match=r"the rule 'returns' does not compile: .*helpers.py, line 6: Unknown"):
+        load_game("./my.py")
+    del sys.modules["helpers"]
+
+
+def test_decorators_with_and_without_brackets() -> None:
+    source = EXAMPLE.read_text(encoding="utf-8")
+    assert load_game(written("my.py", source.replace("@rule\n", "@rule()\n"))).spec == "blind_mans_bluff"
+    written("my.py", source.replace("@kernel()", "@kernel"))
+    with pytest.raises(InputError, match=r"line \d+: TypeError: @kernel on 'cards_left'.* decorated with @kernel\(\)"):
+        load_game("./my.py")
+
+
+def test_what_a_file_prints_is_no_part_of_the_transcript() -> None:
+    written("my.py", COPY + "\nprint('loaded')\n")
     assert main(["check", "./my.py"]) == 0
-    assert "blind_mans_bluff keeps all 11 laws" in capfd.readouterr().out
+
+
+def test_a_rule_that_fails_as_plain_python_is_named_with_its_line(capsys: Output) -> None:
+    """Compiled, this division is infinite; in Python it is an error."""
+    source = EXAMPLE.read_text(encoding="utf-8")
+    wrong = source.replace("    stake = 1.0\n", "    stake = 1.0 / (COMPONENTS - 8)\n", 1)
+    written("my.py", wrong)
+    assert main(["check", "./my.py", "--json"]) == 1
+    law = json.loads(capsys.readouterr().out)["laws"][-1]
+    where = f"{Path('my.py').resolve()}, line {line_of(wrong, 'COMPONENTS - 8')}"
+    assert (law["law"], law["fault"]) == (
+        "guard",
+        f"returns fails: {where}: ZeroDivisionError: float division by zero",
+    )
+
+
+@pytest.mark.parametrize(("kind", "number"), [("action", 1), ("outcome", 2)])
+def test_names_that_stand_for_two_moves_are_refused(kind: str, number: int) -> None:
+    written("my.py", COPY.replace("version=1", f"{kind}_name=lambda number: f'move {{min(number, {number - 1})}}'"))
+    twice = f"{kind}s {number - 1} and {number} are both 'move {number - 1}'"
+    with pytest.raises(InputError, match=f"{kind} names are not distinct: {twice}"):
+        load_game("./my.py")
 
 
 def test_a_hole_that_is_left_out(capsys: Output) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -193,6 +194,24 @@ def test_refusals() -> None:
         solve(load_game("kuhn_poker(players=3)"), "lp")
     with pytest.raises(InputError, match="zero-sum"):
         solve(load_game("matrix_game", payoffs=[[1, 2]], column_payoffs=[[3, 4]]), "lp")
+
+
+def test_the_clock_leaves_compiling_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a solver compiles, it does so when it first runs."""
+    run, compiled = SequenceSolver.run, False
+
+    def first_compile(solver: SequenceSolver, iterations: int) -> None:
+        nonlocal compiled
+        if not compiled:
+            time.sleep(0.5)
+            compiled = True
+        run(solver, iterations)
+
+    monkeypatch.setattr(SequenceSolver, "run", first_compile)
+    solution = solve(load_game("kuhn_poker"), iterations=3)
+    assert compiled
+    assert solution.iterations == 3
+    assert solution.seconds < 0.5
 
 
 def test_ctrl_c_keeps_what_there_is() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdts import InputError, load_game, nash_conv, solve
+from qdts.solving.perfect import minmax, value_iteration
 from qdts.solving.perfect.minmax import alpha_beta, min_max
 
 Tree = Any  # a number, or a list of trees
@@ -97,3 +100,18 @@ def test_a_game_deeper_than_it_says_is_refused() -> None:
     for search in (min_max, alpha_beta):
         with pytest.raises(InputError, match="a history is longer than max_depth=1"):
             search(game)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "module"), [("min-max", minmax), ("alpha-beta", minmax), ("value-iteration", value_iteration)]
+)
+def test_the_clock_leaves_compiling_out(algorithm: str, module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def compile_now(*kernels: Any) -> None:
+        time.sleep(0.5)
+        made.extend(kernel.__name__ for kernel in kernels)
+
+    monkeypatch.setattr(module, "compile_now", compile_now)
+    assert solve(load_game("tree_game"), algorithm).seconds < 0.5
+    assert made == [{"min-max": "_min_max", "alpha-beta": "_alpha_beta", "value-iteration": "_iterate"}[algorithm]]

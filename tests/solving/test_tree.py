@@ -15,6 +15,7 @@ from qdts.solving.exact.belief import tree_views, tree_worlds
 from qdts.solving.tree import enumeration
 from qdts.solving.tree.arrays import NONE
 from qdts.solving.tree.enumeration import Progress, enumerate_game
+from qdts.solving.tree.size import estimated_histories, surely_exceeds
 from solving import naive
 
 SMALL = ["kuhn_poker", "kuhn_poker(players=3)", "liars_dice(dice_sides=3)", "matrix_game", "tree_game"]
@@ -87,14 +88,25 @@ def test_find_views() -> None:
     assert (find_rows(views, views + 1) == NONE).all()
 
 
+@pytest.mark.parametrize(
+    ("spec", "histories"),
+    [("kuhn_poker", 58), ("leduc_poker", 9_457), ("tic_tac_toe", 549_946), ("phantom_ttt", 19_934_533_171)],
+)
+def test_random_games_tell_how_many_histories_there_are(spec: str, histories: int) -> None:
+    game = load_game(spec)
+    assert histories / 4 < estimated_histories(game) < histories * 4
+    assert not surely_exceeds(game, histories)
+    assert surely_exceeds(game, histories // 100)
+
+
 def test_reports_progress_and_stops_at_the_limit() -> None:
     seen: list[Progress] = []
     tree = enumerate_game(load_game("kuhn_poker(players=5)"), report=seen.append)
     assert len(seen) > 1
     assert seen[-1] == Progress(tree.num_histories, tree.num_infosets)
     assert [p.histories for p in seen] == sorted(p.histories for p in seen)
-    with pytest.raises(InputError, match=r"kuhn_poker\(players=6\) has more than 100,000 histories .* so far"):
-        enumerate_game(load_game("kuhn_poker(players=6)"), limit=100_000)
+    with pytest.raises(InputError, match=r"liars_dice has more than 100,000 histories .* so far"):
+        enumerate_game(load_game("liars_dice"), limit=100_000)
 
 
 def test_stops_at_a_depth() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -53,6 +54,9 @@ EXAMPLES = """[bold]Examples[/]
 
 Exit codes: 0 done, 1 a law is broken (qdts check), 2 input that can be corrected, 130 stopped by Ctrl-C."""
 
+FULL = errno.ENOSPC, errno.EDQUOT
+"""What goes wrong where a disk has no space left."""
+
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """What the parser raises for wrong options and arguments."""
 
@@ -69,21 +73,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     _replace_unprintable(sys.stdout, sys.stderr)
     try:
+        _verify_surroundings(given)
         with _notes():
             code = make_app(_commands_for(given))(given, prog_name="qdts", standalone_mode=False)
+        sys.stdout.flush()
     except InputError as error:
         return _fail(str(error))
     except UsageError as error:
         return _fail(error.format_message())  # type: ignore[attr-defined]
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python complains at exit
+        _silence_output()
         return 1
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except Exception as error:
-        if (where := _fault_in_game(error)) is None:
+        if (sentence := _full_disk(error) or _fault_in_game(error)) is None:
             raise
-        return _fail(f"the game's file fails: {where}")
+        return _fail(sentence)
     if code == INTERRUPTED:
         _stop()
     return code or 0
@@ -127,6 +133,19 @@ def _commands_for(arguments: Sequence[str]) -> Sequence[str]:
     return (first,) if first in COMMANDS else COMMANDS
 
 
+def _verify_surroundings(arguments: Sequence[str]) -> None:
+    """Raise an InputError where no command can work: in a folder that is gone, or with the compiler switched off."""
+    try:
+        Path.cwd()
+    except OSError:
+        raise InputError("the working directory does not exist any more: change to another one") from None
+    if next(iter(arguments), "") in COMMANDS:
+        from qdts.kernels import is_interpreted
+
+        if is_interpreted():
+            raise InputError("NUMBA_DISABLE_JIT switches numba's compiler off, which every command needs: unset it")
+
+
 @contextmanager
 def _notes() -> Iterator[None]:
     """Show FutureWarnings of this package as notes on standard error, in one line each."""
@@ -159,10 +178,27 @@ def _replace_unprintable(*streams: TextIO) -> None:
 
 
 def _fault_in_game(error: Exception) -> str | None:
-    """Where the file of a game of one's own failed, and how; None for an error from elsewhere."""
+    """That the file of a game of one's own failed, where and how; None for an error from elsewhere."""
     from qdts.games.registry import fault_in_file
 
-    return fault_in_file(error)
+    where = fault_in_file(error)
+    return None if where is None else f"the game's file fails: {where}"
+
+
+def _full_disk(error: Exception) -> str | None:
+    """That standard output or a file can't be written, for want of space; None for another error."""
+    if not isinstance(error, OSError) or error.errno not in FULL:
+        return None
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _silence_output()
+    return f"cannot write {error.filename or 'standard output, or a file of this command'}: {error.strerror}"
+
+
+def _silence_output() -> None:
+    """Drop what is still to be printed, else Python complains at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _stop() -> None:

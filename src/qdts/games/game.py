@@ -81,7 +81,7 @@ class Game:
     """`perfect`: a view determines all earlier views and actions of its owner. `sufficient`: the game declares that
     what a view forgets does not matter. Games with perfect information need neither."""
     weights: Literal["chance", "equal"] = "chance"
-    """What the weights of a hole's values are: exact under chance alone, or merely equal."""
+    """What the weights of a hole's values are: exact under chance alone (`chance`), or not: equal, or a rough count."""
     replay: Replay | None = None
     """The actions and outcomes that lead to a world; needed where the game is too large to enumerate."""
     pick: Callable[..., int] | None = None
@@ -93,10 +93,8 @@ class Game:
 
     def __post_init__(self) -> None:
         self.rules.setflags(write=False)
-        numbers = {self.action_name(a).lower(): a for a in range(self.num_actions)}
-        if len(numbers) != self.num_actions:
-            raise TypeError(f"{self.spec}: action names are not distinct")
-        object.__setattr__(self, "action_numbers", numbers)
+        object.__setattr__(self, "action_numbers", self._numbers("action", self.action_name, self.num_actions))
+        self._numbers("outcome", self.outcome_name, self.num_outcomes)
 
     def __str__(self) -> str:
         return self.spec
@@ -294,6 +292,17 @@ class Game:
             ('card of player 1', ['Q', 'K'])
         """
         return self.layout.find(hole)[0].value_name(int(self.fill(view, hole, value)[hole]))
+
+    def _numbers(self, kind: str, namer: Namer, count: int) -> dict[str, int]:
+        """The numbers of actions or outcomes by their names in lower case, which must be distinct."""
+        numbers: dict[str, int] = {}
+        for number in range(count):
+            name = str(namer(number))
+            if (other := numbers.setdefault(name.lower(), number)) != number:
+                raise TypeError(
+                    f"{self.spec}: {kind} names are not distinct: {kind}s {other} and {number} are both '{name}'"
+                )
+        return numbers
 
     def verify_vector(self, world: Ints) -> Ints:
         """The vector itself, if a kernel can read it: the one place where a wrong shape or value is caught."""

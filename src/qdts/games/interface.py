@@ -14,10 +14,8 @@ much, and plain C pointers let any caller in, compiled or not.
 from __future__ import annotations
 
 import ctypes
-import re
 from collections.abc import Callable
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
 from numba import float32, float64, int64, types
@@ -30,6 +28,7 @@ from numba.extending import NativeValue, register_model, typeof_impl, unbox
 from qdts.compiler import swiftly
 from qdts.errors import InputError
 from qdts.games.rule import CHANCE, NO_HOLE, OTHERS, TERMINAL, UNKNOWN, Kernels, compile_rules, rule
+from qdts.games.rule_errors import verify_compilable, why_not
 from qdts.kernels import CachedKernel, declare, is_interpreted
 
 __all__ = [
@@ -109,13 +108,14 @@ class FunctionPointer:
     @cached_property
     def address(self) -> int:
         """Where the function is; an InputError if it does not compile."""
+        verify_compilable(self.dispatcher, self._signature)
         try:
             with swiftly():
                 dispatcher = self.dispatcher.made()
                 dispatcher.compile(self._signature.args)
                 compiled = dispatcher.get_compile_result(self._signature)
         except (NumbaError, UnsupportedBytecodeError, TypeError) as error:
-            raise InputError(_why_not(self.dispatcher, self._signature, error)) from error
+            raise InputError(why_not(self.dispatcher, error)) from error
         self._keep_alive = compiled
         address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
         if not address:
@@ -128,32 +128,6 @@ class FunctionPointer:
         ctype: dict[Any, Any] = {int64: ctypes.c_int64, types.void: None}
         arguments = [ctype.get(a, ctypes.c_void_p) for a in self._signature.args]
         return ctypes.CFUNCTYPE(ctype[self._signature.return_type], *arguments)(self.address)
-
-
-HINTS = {
-    "int64*": "a vector is a bare pointer, which can be indexed and nothing else",
-    "<class 'function'>": "a helper is decorated with @kernel()",
-    "mismatch of return type": "every path through the rule must return what it promises",
-}
-"""What to do about errors of the compiler that hold these words."""
-
-
-COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-"""What the compiler puts into its messages for terminals."""
-
-
-def _why_not(dispatcher: Any, signature: Signature, error: Exception) -> str:
-    """Which rule does not compile, where and why, in one sentence of the compiler's many."""
-    code, message = dispatcher.py_func.__code__, COLOURS.sub("", str(error))
-    if code.co_argcount != len(signature.args):
-        why = f"it takes {code.co_argcount} arguments, expected {len(signature.args)}"
-    else:
-        words = message.partition("There are ")[0].partition("\nFile ")[0].splitlines()
-        why = " ".join(" ".join(w for w in words if not w.startswith(("Failed in", "During:"))).split())
-    why = "; ".join([why, *(hint for words, hint in HINTS.items() if words in why)])
-    place = re.search(f'File "{re.escape(Path(code.co_filename).name)}", line ([0-9]+)', message)
-    line = place[1] if place else code.co_firstlineno
-    return f"the rule '{code.co_name}' does not compile: {code.co_filename}, line {line}: {why}"
 
 
 @typeof_impl.register(FunctionPointer)  # type: ignore[untyped-decorator]

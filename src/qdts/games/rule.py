@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from qdts.kernels import compiled
 
@@ -44,11 +44,17 @@ class Kernels(NamedTuple):
     features: FunctionPointer
 
 
-def rule(function: F) -> F:
+@overload
+def rule(function: F) -> F: ...
+@overload
+def rule() -> Callable[[F], F]: ...
+def rule(function: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """Mark one of a game's twelve functions, known by its name; `compile_rules` says when it compiles.
 
-    A kernel that calls it by name, not through its pointer, has its code inline.
+    A kernel that calls it by name, not through its pointer, has its code inline. `@rule()` is the same as `@rule`.
     """
+    if function is None:
+        return rule
     if function.__name__ not in Kernels._fields:
         raise TypeError(f"@rule on '{function.__name__}': expected one of {', '.join(Kernels._fields)}")
     return compiled(function, no_cpython_wrapper=True, no_rewrites=True, forceinline=True)

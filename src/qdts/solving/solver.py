@@ -179,6 +179,7 @@ def _iterate(
     tree: GameTree, algorithm: str, iterations: int, tolerance: float | None, seed: int, report: Report | None
 ) -> Solution:
     solver = make_solver(tree, algorithm, seed)
+    solver.run(0)  # compiles, before the clock starts
     curve: list[Point] = []
     seconds = 0.0
     with interruptible() as interrupt:
@@ -230,15 +231,17 @@ def _solve_program(tree: GameTree) -> Solution:
 
 
 def _search(game: Game, algorithm: str) -> Solution:
-    from qdts.solving.perfect import minmax
+    from qdts.solving.perfect import minmax, value_iteration
     from qdts.solving.perfect.positions import position_graph
     from qdts.solving.perfect.value_iteration import optimal_play
 
     if algorithm == "value-iteration":
         position_graph(game)
+        value_iteration.prepare()
         start = time.perf_counter()
         optimum = optimal_play(game)
         return _exact(algorithm, optimum.policy, optimum.values[0], time.perf_counter() - start)
+    minmax.prepare(pruning=algorithm == "alpha-beta")
     start = time.perf_counter()
     outcome = (minmax.min_max if algorithm == "min-max" else minmax.alpha_beta)(game)
     seconds = time.perf_counter() - start

@@ -1,7 +1,7 @@
 """Run a game's rules as plain Python on guarded vectors: `NUMBA_DISABLE_JIT=1 python -m qdts.testing.guard SPEC`.
 
 Writes a transcript of a few random games. Ends with status 1 and one line of explanation if a rule reaches beyond its
-vectors or writes where it may only read.
+vectors, writes where it may only read, or fails.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ def main() -> int:
     parser.add_argument("spec", help="the game, such as 'kuhn_poker(players=3)' or './my_game.py'")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    game = load_game(given.spec)
-    if isinstance(game.kernels.initial, FunctionPointer):
-        parser.error("the rules are compiled: set NUMBA_DISABLE_JIT=1")
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # what a rule prints is no part of the transcript
+        with contextlib.redirect_stdout(sys.stderr):  # what a game's file prints is no part of the transcript
+            game = load_game(given.spec)
+            if isinstance(game.kernels.initial, FunctionPointer):
+                parser.error("the rules are compiled: set NUMBA_DISABLE_JIT=1")
             lines = list(transcript(Interpreted(game), given.seed))
     except GuardError as error:
         sys.stderr.write(f"{error}\n")

@@ -6,6 +6,7 @@ the interpreter (numba's `NUMBA_DISABLE_JIT=1` leaves them as they were written)
 
 from __future__ import annotations
 
+import traceback
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from qdts.kernels import Ints, Reals, Reals32
 
 
 class GuardError(Exception):
-    """A rule reaches beyond its vectors, or writes where it may only read."""
+    """A rule reaches beyond its vectors, writes where it may only read, or fails."""
 
 
 class Vector:
@@ -118,3 +119,12 @@ class Interpreted:
             return getattr(self._game.kernels, rule)(rules, world, *whole)
         except GuardError as error:
             raise GuardError(f"{rule} {error}") from None
+        except Exception as error:
+            raise GuardError(f"{rule} fails: {_place(error)}: {type(error).__name__}: {error}") from error
+
+
+def _place(error: Exception) -> str:
+    """The last file and line that an error passed through outside of this module."""
+    frames = traceback.extract_tb(error.__traceback__)
+    at = next((frame for frame in reversed(frames) if frame.filename != __file__), frames[-1])
+    return f"{at.filename}, line {at.lineno}"

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cli.running import Output, check_failure, run_json, run_text
 from qdts import load_game, uniform_policy
+from qdts.games import Game
 from qdts.learning.run import Run
 from qdts.solving import nash_conv
+from qdts.solving.tree import enumeration
+from qdts.solving.tree.arrays import Histories
+
+GROW = enumeration._grow
 
 
 def test_evaluate_as_json(capsys: Output, kuhn: Path) -> None:
@@ -61,3 +67,18 @@ def test_several_checkpoints_and_seeds(capsys: Output, kuhn_run: Run) -> None:
     assert f"{above} of 4 are above the networks' P" in text
     check_failure(capsys, ["evaluate", "kuhn_poker", "--checkpoints", "2"], "'kuhn_poker' is not the folder of a run")
     check_failure(capsys, [*asked, "--policy", run], "expected no policy and no noise")
+
+
+@pytest.mark.parametrize("game", ["phantom_ttt", "connect_four", "hearts"])
+def test_a_game_that_is_too_large_is_refused_before_it_is_enumerated(
+    game: str, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = []
+
+    def grow(game: Game, histories: Histories, *rest: Any) -> Any:
+        sizes.append(len(histories.mover))
+        return GROW(game, histories, *rest)
+
+    monkeypatch.setattr(enumeration, "_grow", grow)
+    check_failure(capsys, ["evaluate", game], "far more than 20,000,000 histories", f"qdts match '{game}' 'qdts:256'")
+    assert max(sizes) < 1_000_000

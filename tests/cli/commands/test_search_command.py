@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cli.running import Output, check_failure, run_json, run_text
 from qdts.cli import main
+from qdts.cli.display import progress
+from qdts.search.forest.machine import advance
 
 SEARCH_KEYS = {"game", "state", "player", "search", "visits", "policy", "seed", "seconds", "nodes", "full", "actions"}
 
@@ -40,6 +44,27 @@ def test_search_as_json(capsys: Output, kuhn: Path) -> None:
     assert tree["actions"] == data["actions"]
     assert tree["tree"]["visits"] == 80
     assert {branch["kind"] for branch in tree["tree"]["branches"]} == {"sample"}
+
+
+@pytest.mark.parametrize("more", [[], ["--tree"]], ids=["plain", "tree"])
+def test_the_clock_leaves_compiling_out(more: list[str], capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It compiles with the first search, and says so meanwhile."""
+    compiled = False
+
+    def first_compile(*given: Any) -> Any:
+        nonlocal compiled
+        if not compiled:
+            time.sleep(0.5)
+            compiled = True
+        return advance(*given)
+
+    monkeypatch.setattr(progress, "BEAT_SECONDS", 0.1)
+    monkeypatch.setattr("qdts.search.forest.searcher.advance", first_compile)
+    assert main(["search", "kuhn_poker", "--visits", "20", "--json", *more]) == 0
+    printed = capsys.readouterr()
+    assert compiled
+    assert json.loads(printed.out)["seconds"] < 0.5
+    assert "qdts: loading kuhn_poker (what is not compiled yet is compiled now, once), 0 s" in printed.err
 
 
 def test_search_for_people(capsys: Output, kuhn: Path) -> None:

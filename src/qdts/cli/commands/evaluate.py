@@ -21,7 +21,7 @@ from qdts.cli.commands.arguments import (
 from qdts.cli.commands.exit_codes import INTERRUPTED
 from qdts.cli.display.evaluation import show_checkpoints, show_visits
 from qdts.cli.display.output import print_json
-from qdts.cli.display.progress import bar
+from qdts.cli.display.progress import bar, loading
 from qdts.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,10 +72,13 @@ def evaluate(
     from qdts.solving import Policy, nash_conv, uniform_policy
 
     numbers = [read_visits(part) for part in visits.split(",")]
-    loaded, agent = read_game(game)
-    known = agent if policy is None else read_known(loaded, policy)
-    text = with_options(search or default_search(loaded, known), option)
-    options = read_search(loaded, text)
+    with loading(game):
+        loaded, agent = read_game(game)
+        known = agent if policy is None else read_known(loaded, policy)
+        text = with_options(search or default_search(loaded, known), option)
+        options = read_search(loaded, text)
+        _verify_size(loaded, text, numbers[-1])
+        _compile(loaded, options)
     measurement = _Measurement(text, options, numbers, range(seed, seed + seeds), threads, as_json)
     facts: dict[str, Any] = {
         "game": loaded.spec,
@@ -111,6 +114,28 @@ def evaluate(
         show_visits(facts, loaded.players, whose)
     if facts["interrupted"]:
         raise typer.Exit(INTERRUPTED)
+
+
+def _verify_size(game: Game, search: str, visits: int) -> None:
+    """Raise an InputError, before anything is measured, for a game that has too many information sets to search all."""
+    from qdts.interrupt import apart
+    from qdts.solving.tree.enumeration import TooLargeError
+    from qdts.solving.tree.recent import game_tree
+
+    try:
+        apart(lambda: game_tree(game))
+    except TooLargeError as error:
+        instead = f"qdts match '{game.spec}' '{search}:{visits}' random"
+        raise InputError(f"{error}, or measure by playing: {instead}") from None
+
+
+def _compile(game: Game, options: Options) -> None:
+    """Compile what searches need, by a search of one visit."""
+    from qdts.search.run import run_searches
+    from qdts.solving.tree.recent import game_tree
+
+    sets = game_tree(game).infosets
+    run_searches(game, [sets.views[0]], [int(sets.owner[0])], options, 1)
 
 
 class _Measurement(NamedTuple):

@@ -18,7 +18,7 @@ from qdts.cli.commands.arguments import (
     with_options,
 )
 from qdts.cli.display.output import console, print_json
-from qdts.cli.display.progress import bar
+from qdts.cli.display.progress import bar, loading
 from qdts.cli.display.search import SearchReport
 from qdts.errors import InputError
 from qdts.search.options.named import SEARCHES
@@ -69,14 +69,16 @@ def search(
     from qdts.search.options.parsing import read_search
     from qdts.search.run import run_searches
 
-    loaded, agent = read_game(game)
-    known = agent if policy is None else read_known(loaded, policy)
-    text = with_options(search or default_search(loaded, known), option)
-    options = read_search(loaded, text)
-    if tree and options.machine == "bandit":
-        raise InputError(f"--tree with {text}: it shows the trees of the forest, expected a search like puct or qdts")
-    view, player = read_state(loaded, state)
-    evaluator = evaluator_for(loaded, options, known)
+    with loading(game):
+        loaded, agent = read_game(game)
+        known = agent if policy is None else read_known(loaded, policy)
+        text = with_options(search or default_search(loaded, known), option)
+        options = read_search(loaded, text)
+        if tree and options.machine == "bandit":
+            raise InputError(f"--tree with {text}: it shows the trees of the forest, expected one like puct or qdts")
+        view, player = read_state(loaded, state)
+        evaluator = evaluator_for(loaded, options, known)
+        run_searches(loaded, [view], [player], options, 1, evaluator=evaluator, seeds=[seed])  # compiles
     start = time.perf_counter()
     with bar(f"searching {loaded.spec} by {text}", "visits", silent=as_json) as report:
 

@@ -11,6 +11,7 @@ from qdts.cli.commands.arguments import AsJson, GameFile
 from qdts.cli.commands.exit_codes import INTERRUPTED
 from qdts.cli.display.output import check_writable, console, print_json
 from qdts.cli.display.plot import check_kind, save_plot
+from qdts.cli.display.progress import LOADING
 from qdts.cli.display.solution import best_line, show, sizes
 from qdts.cli.display.solving import Silent, solving_progress
 from qdts.errors import InputError, unknown
@@ -71,7 +72,7 @@ def _check_files(algorithm: str, out: Path | None, plot: Path | None) -> None:
 
 
 def _load(spec: str, algorithm: str, watch: Silent) -> Game:
-    watch.begin(f"loading {spec} (what is not compiled yet is compiled now, once)")
+    watch.begin(LOADING.format(spec))
     from qdts.games.registry import IMPORTED, load_game, load_imported
     from qdts.solving.solver import ALGORITHMS
 

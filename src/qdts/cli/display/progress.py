@@ -18,6 +18,7 @@ BEAT_SECONDS = 3.0
 """Between two lines of a heartbeat."""
 PAUSE = 5.0
 """Seconds between two lines of a bar where there is no terminal."""
+LOADING = "loading {} (what is not compiled yet is compiled now, once)"
 ERASE = "\r\x1b[2K"
 """Empties the current line of a terminal."""
 
@@ -52,6 +53,14 @@ class Heartbeat:
     def begin(self, stage: str) -> None:
         """Enter a new stage."""
         self.stage, self.size = stage, ""
+
+
+@contextmanager
+def loading(game: str) -> Iterator[None]:
+    """Say every few seconds that a game is loaded, and compiled, while it is."""
+    with Heartbeat() as beat:
+        beat.begin(LOADING.format(game))
+        yield
 
 
 class StatusLine:

@@ -79,7 +79,7 @@ def import_game(spec: str, *, limit: int = LIMIT, report: Report | None = None) 
         spec=spec,
         parameters=dict(theirs.get_parameters()),
         action_name=lambda action: walk.action_names.get(action, str(action)),
-        outcome_name=lambda outcome: walk.outcome_names.get(outcome, str(outcome)),
+        outcome_name=lambda outcome: walk.outcome_names.get(outcome, f"({outcome})"),
         title=walk.title,
     )
 

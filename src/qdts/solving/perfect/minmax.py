@@ -23,7 +23,7 @@ from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL, KernelsType, RulesType
 from qdts.hashing import hash_vector
 from qdts.interrupt import FlagType, stop_flag, verify_not_stopped
-from qdts.kernels import Ints, Reals, kernel
+from qdts.kernels import Ints, Reals, compile_now, kernel
 
 FREE, EXACT, AT_LEAST, AT_MOST = range(4)
 """What an entry of the table holds: nothing, V, or a lower or upper bound of V."""
@@ -77,6 +77,11 @@ def alpha_beta(game: Game, *, ordering: bool = True, table: int = 1 << 16) -> Ou
     if table & (table - 1):
         raise InputError(f"table={table}, expected a power of two or 0")
     return _search(game, _scratch(game, table=table, ordering=ordering), pruning=True)
+
+
+def prepare(*, pruning: bool) -> None:
+    """Compile what min-max, or alpha-beta with its pruning, calls."""
+    compile_now(_alpha_beta if pruning else _min_max)
 
 
 def _scratch(game: Game, *, table: int, ordering: bool) -> Scratch:

@@ -25,7 +25,7 @@ from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
 from qdts.hashing import FREE, find_rows
 from qdts.interrupt import FlagType, stop_flag, verify_not_stopped
-from qdts.kernels import Ints, Reals, kernel
+from qdts.kernels import Ints, Reals, compile_now, kernel
 from qdts.pointers import borrowed
 from qdts.solving.perfect.positions import DEFAULT_LIMIT, Graph, GraphType, position_graph
 from qdts.solving.policy.function import PolicyFunction, evaluate_function
@@ -56,6 +56,11 @@ class Optimum:
         if at == FREE:
             raise InputError(f"{self.game.spec}: play never gets to {self.game.layout.write(world)}")
         return self.values[at]
+
+
+def prepare() -> None:
+    """Compile what value iteration calls."""
+    compile_now(_iterate)
 
 
 def optimal_play(game: Game, *, limit: int = DEFAULT_LIMIT) -> Optimum:

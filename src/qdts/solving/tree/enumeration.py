@@ -23,6 +23,7 @@ from qdts.kernels import Ints, Reals, kernel
 from qdts.pointers import borrowed
 from qdts.solving.tree.arrays import NONE, GameTree, Histories, HistoriesType, InfoSets, InfoSetsType
 from qdts.solving.tree.faults import broken_rules, sums_to_one, too_deep
+from qdts.solving.tree.size import surely_exceeds
 
 DONE, ENTERED, FULL, BAD_CHANCE, NO_ACTIONS, TOO_DEEP, ACTIONS_DIFFER, STOPPED = range(8)
 """Status of the walk: finished; a node's children are to be visited; arrays full; chance does not sum to one; a
@@ -34,6 +35,10 @@ DEPTH, HISTORIES, INFOSETS, ENTRIES = range(4)
 
 DEFAULT_LIMIT = 20_000_000
 """Above so many histories enumerating is refused, unless the caller sets another limit."""
+
+SMALL = 100_000
+"""So many histories are enumerated before the size of the game is estimated."""
+SMALLER = "give smaller parameters"
 
 MOST_VIEW_BYTES = 2 << 30
 """Enumerating is also refused when the views of information sets take more memory than this."""
@@ -87,11 +92,13 @@ def enumerate_game(
         Every history and every information set.
 
     Raises:
-        TooLargeError: There are more than `limit` histories, or their views take too much memory.
+        TooLargeError: There are more than `limit` histories, which is noticed early where there are many times as
+            many, or their views take too much memory.
         InputError: The rules are broken.
     """
     histories, infosets, walk = _allocate(game)
     depth = game.max_depth if max_depth is None else max_depth
+    sized = max_depth is not None
     while True:
         status = _walk(game.kernels, game.rules, histories, infosets, walk, depth, stop_flag())
         verify_not_stopped()
@@ -102,13 +109,19 @@ def enumerate_game(
             break
         if status != FULL:
             raise _fault(game, walk, status)
+        if not sized and used[HISTORIES] > SMALL:
+            sized = True
+            if surely_exceeds(game, limit):
+                raise TooLargeError(
+                    f"{game.spec} has far more than {limit:,} histories: too large to enumerate; {SMALLER}"
+                )
         too_long, too_wide = used[HISTORIES] > limit, infosets.views[: used[INFOSETS]].nbytes > MOST_VIEW_BYTES
         if too_long or too_wide:
             most = f"{limit:,} histories" if too_long else f"{MOST_VIEW_BYTES >> 20:,} MiB of views"
             raise TooLargeError(
                 f"{game.spec} has more than {most} "
                 f"({used[HISTORIES]:,} histories and {used[INFOSETS]:,} information sets so far): "
-                "too large to enumerate; give smaller parameters"
+                f"too large to enumerate; {SMALLER}"
             )
         histories, infosets, walk = _grow(game, histories, infosets, walk, limit + game.max_branching)
     n, i, a = (int(used[k]) for k in (HISTORIES, INFOSETS, ENTRIES))

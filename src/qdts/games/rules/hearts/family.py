@@ -44,9 +44,11 @@ from qdts.games.rules.hearts.play import (
     PASSED,
     PLAYED,
     PLAYERS,
+    SUIT,
     SUITS,
+    TRICK,
 )
-from qdts.kernels import Ints, Reals32
+from qdts.kernels import Ints, Reals32, kernel
 
 DIRECTIONS = ("none", "left", "across", "right")
 NAMES = tuple(rank + suit for rank in "23456789TJQKA" for suit in "CDHS")
@@ -58,20 +60,35 @@ PLAYED_BY = tuple(f"{name} was played by" for name in NAMES)
 
 @rule
 def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
-    """Whose point of view it is, who moves, the direction, counts; of each card who had it, who played it and when."""
-    at = one_hot(out, 0, player, PLAYERS)
-    at = one_hot(out, at, world[ACTOR], PLAYERS + 2)
+    """Who moves, the direction, counts; who lacks which suit; of each card who had it, who played it and when.
+
+    Seats are counted from the player's own, so that all four see the same of the same.
+    """
+    at = one_hot(out, 0, seen_from(player, world[ACTOR], 2), PLAYERS + 2)
     at = one_hot(out, at, world[DIRECTION], PLAYERS + 1)
     out[at] = world[DEALT] / CARDS
     out[at + 1] = world[PASSED] / ALL_PASSED
     at += 2
+    for other in range(player + 1, player + PLAYERS):
+        limits = holes.shown(rules, world, other & TRICK)
+        for suit in range(SUITS):
+            out[at] = (limits & SUIT << suit) == SUIT << suit
+            at += 1
     for card in range(CARDS):
-        at = one_hot(out, at, world[HELD + card], CODES)
-        at = one_hot(out, at, world[BY + card], PLAYERS + 1)
+        code = world[HELD + card]
+        passed = code > PLAYERS
+        at = one_hot(out, at, seen_from(player, code, 1 + PLAYERS if passed else 1), CODES)
+        at = one_hot(out, at, seen_from(player, world[BY + card], 1), PLAYERS + 1)
     for card in range(CARDS):
         out[at + card] = 0.0
     for k in range(world[PLAYED]):
         out[at + world[ORDER + k] - 1] = (k + 1) / CARDS
+
+
+@kernel()
+def seen_from(player: int, code: int, first: int) -> int:
+    """A code that names player p by `first + p`, with p counted from a player's seat; a smaller code stays as it is."""
+    return code if code < first else first + (code - first - player & TRICK)
 
 
 def build(
@@ -118,7 +135,7 @@ def build(
         name="hearts",
         parameters=parameters,
         spec=spec,
-        version=2,
+        version=3,
         players=PLAYERS,
         rules=np.array([*parameters.values()], np.int64),
         kernels=compile_rules({**vars(play), **vars(holes), **globals()}),
@@ -141,7 +158,7 @@ def build(
         max_depth=1 + 2 * CARDS + (ALL_PASSED if pass_cards else 0),
         min_return=0.0,
         max_return=36.0,
-        feature_shape=(3 * PLAYERS + 8 + CARDS * (CODES + PLAYERS + 4),),
+        feature_shape=(2 * PLAYERS + 7 + (PLAYERS - 1) * SUITS + CARDS * (CODES + PLAYERS + 4),),
         action_name=NAMES.__getitem__,
         outcome_name=lambda card: NAMES[card] + (f" or {DIRECTIONS[card]}" if card < PLAYERS else ""),
         zero_sum=False,

@@ -4,6 +4,11 @@ A card that was played shows what its player does not hold: a suit that they did
 play or lead points before their time. So each unknown card has a set of possible holders, and each holder room for so
 many; whether all find a place is decided by Hall's condition on the 15 sets of holders. A holder's cards divide
 freely into those that they were dealt and the three that they got.
+
+All deals are equally likely, so a card that several may hold is held by each of them in proportion to their free
+places: their room, less the cards that nobody else can hold. That is exact until a player shows that they lack a suit.
+From then on cards of other suits are a little more likely with them than that, since their places must be filled from
+fewer cards; counting it exactly is not cheap.
 """
 
 from __future__ import annotations
@@ -81,20 +86,34 @@ def next_hole(view: Ints) -> int:
 
 @rule
 def values(rules: Ints, view: Ints, hole: int, values: Ints, weights: Reals) -> int:
-    """Any code with room, such that the other cards can be placed, too."""
+    """Any code with room, such that the other cards can be placed, too; as likely as it has free places."""
     rooms = packed_rooms(view)
-    possible, tight = 0, 0
-    if view[DEALT] == CARDS:
+    dealing = view[DEALT] < CARDS
+    possible, tight, room_of, only = 0, 0, 0, (0, 0)
+    if not dealing:
         limits = shown(rules, view, 0), shown(rules, view, 1), shown(rules, view, 2), shown(rules, view, 3)
-        possible, tight = holders(view, hole - HELD, limits), tight_sets(view, rooms, limits)
-    count = 0
+        room_of, only = packed_groups(view, rooms), held_only(view, limits)
+        possible, tight = holders(view, hole - HELD, limits), tight_sets(room_of, only)
+    count, total = 0, 0.0
     for code in range(CODES):
-        if number(rooms, code) > 0 and (view[DEALT] < CARDS or placeable(possible, group(view, code), tight)):
+        room = number(rooms, code)
+        if room > 0 and (dealing or placeable(possible, group(view, code), tight)):
             values[count] = code
+            weights[count] = room if dealing else room * free_share(group(view, code), possible, room_of, only)
+            total += weights[count]
             count += 1
     for i in range(count):
-        weights[i] = 1.0 / count
+        weights[i] /= total
     return count
+
+
+@kernel()
+def free_share(player: int, possible: int, room_of: int, only: tuple[int, int]) -> float:
+    """The part of a player's room that is free: not taken by other cards that nobody else can hold."""
+    if possible == 1 << player:
+        return 1.0
+    room = number(room_of, player)
+    return (room - number_of(only, 1 << player)) / room
 
 
 @kernel()
@@ -167,12 +186,17 @@ def shown_by(rules: Ints, view: Ints, place: int) -> int:
 
 
 @kernel()
-def tight_sets(view: Ints, rooms: int, limits: Limits) -> int:
-    """Of each set of players, as a bit, whether the unknown cards that only they may hold fill their room."""
-    few, many = held_only(view, limits)
+def packed_groups(view: Ints, rooms: int) -> int:
+    """For each player, how many unknown cards are theirs."""
     room_of = 0
     for code in range(1, CODES):
         room_of += number(rooms, code) << BITS * group(view, code)
+    return room_of
+
+
+@kernel()
+def tight_sets(room_of: int, only: tuple[int, int]) -> int:
+    """Of each set of players, as a bit, whether the unknown cards that only they may hold fill their room."""
     tight = 0
     for players in range(1, 1 << PLAYERS):
         left = 0
@@ -181,7 +205,7 @@ def tight_sets(view: Ints, rooms: int, limits: Limits) -> int:
                 left += number(room_of, p)
         for part in range(1, players + 1):
             if part & ~players == 0:
-                left -= number(few if part < 8 else many, part & 7)
+                left -= number_of(only, part)
         tight |= (left == 0) << players
     return tight
 
@@ -198,6 +222,12 @@ def held_only(view: Ints, limits: Limits) -> tuple[int, int]:
             else:
                 many += 1 << BITS * (part - 8)
     return few, many
+
+
+@kernel()
+def number_of(only: tuple[int, int], part: int) -> int:
+    """How many unknown cards have a set of possible holders."""
+    return number(only[0] if part < 8 else only[1], part & 7)
 
 
 @kernel()
