@@ -28,9 +28,13 @@ def index_rows(rows: Ints, capacity: int = 0) -> NDArray[np.int32]:
     return table
 
 
-def find_rows(rows: Ints, wanted: Ints) -> NDArray[np.int32]:
-    """The number of each wanted vector among the rows, both int64[any, W]; FREE where it is not among them."""
-    return _find_all(np.ascontiguousarray(rows), index_rows(rows), np.ascontiguousarray(wanted))
+def find_rows(rows: Ints, wanted: Ints, table: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
+    """The number of each wanted vector among the rows, both int64[any, W]; FREE where it is not among them.
+
+    Who looks up many times gives the table of the rows (`index_rows`).
+    """
+    index = index_rows(rows) if table is None else table
+    return _find_all(np.ascontiguousarray(rows), index, np.ascontiguousarray(wanted))
 
 
 @kernel()

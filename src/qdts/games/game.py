@@ -82,6 +82,9 @@ class Game:
     what a view forgets does not matter. Games with perfect information need neither."""
     weights: Literal["chance", "equal"] = "chance"
     """What the weights of a hole's values are: exact under chance alone (`chance`), or not: equal, or a rough count."""
+    by_cells: bool = False
+    """Whether it is a game of hidden stones (`rules/hidden_moves.py`) in which a view has nothing but its owner's tries
+    and what came of them, so that `solving.cells` can measure it."""
     replay: Replay | None = None
     """The actions and outcomes that lead to a world; needed where the game is too large to enumerate."""
     pick: Callable[..., int] | None = None

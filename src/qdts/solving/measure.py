@@ -1,10 +1,11 @@
 """How good a policy is: every player's value, what each would gain by a best response, and NashConv.
 
-There are three methods, and each function here chooses the one for its game:
+There are four methods, and each function here chooses the one for its game:
 
 positions    perfect-information games, on the graph of their positions (`perfect/value_iteration.py`)
 enumerate    on the enumerated game (`exact/best_response.py`, `sequence/form.py`): fast once it is enumerated
-sweep        view by view in bounded memory (`sweep/view_sweep.py`), for games with too many histories to enumerate
+cells        cell by cell (`cells/cell_measure.py`), for large games of hidden stones on one board
+sweep        view by view in bounded memory (`sweep/view_sweep.py`), for other games with too many histories to enumerate
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from qdts.solving.sweep.progress import DEFAULT_MEMORY, SweepReport
 from qdts.solving.tree.arrays import GameTree
 from qdts.solving.tree.recent import game_tree, handy_tree, is_sweepable
 
-METHODS = ("enumerate", "sweep")
+METHODS = ("enumerate", "cells", "sweep")
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Measurement:
     gains: tuple[float, ...]
     """What each player would gain by a best response."""
     method: str
-    """`positions`, `enumerate` or `sweep`."""
+    """`positions`, `enumerate`, `cells` or `sweep`."""
     histories: int | None = None
     """How many were met, where they were counted; a sweep omits those that only the responding player goes to."""
     views: int | None = None
@@ -54,7 +55,7 @@ class Measurement:
     largest: int | None = None
     """The most worlds with one view, where a sweep counted them."""
     memory: int | None = None
-    """The most bytes that a sweep held."""
+    """The most bytes that a sweep, or a measurement cell by cell, held."""
 
     @property
     def nash_conv(self) -> float:
@@ -75,10 +76,11 @@ def measure_policy(
     Args:
         game: The game.
         policy: A table, or a function of views (`policy.function.PolicyFunction`), such as a network.
-        method: `enumerate` or `sweep`; None enumerates games with few histories or whose tree is in memory, and sweeps
-            the others. Perfect-information games are always measured on their positions.
+        method: `enumerate`, `cells` or `sweep`; None enumerates games with few histories or whose tree is in memory,
+            measures large games of hidden stones cell by cell, and sweeps the others. Perfect-information games are
+            always measured on their positions.
         memory: The most bytes that a sweep may hold, besides a policy's own table.
-        report: Called with a sweep's progress.
+        report: Called with the progress of a sweep, or of a measurement cell by cell.
 
     Returns:
         The values and gains, the method, and the size of what was visited.
@@ -98,6 +100,8 @@ def measure_policy(
     if not game.hidden:
         return _on_positions(game, policy, method)
     tree = chosen_tree(game, method)
+    if tree is None and (method == "cells" or method is None and is_measurable_by_cells(game)):
+        return _by_cells(game, policy, report)
     if tree is None:
         return _swept(game, policy, memory, report)
     probability = on_tree(tree, policy)
@@ -171,7 +175,7 @@ def expected_values(policy: Policy) -> Reals:
         return position_values(policy)
     tree = handy_tree(policy.game)
     if tree is None:
-        return np.array(measure_policy(policy.game, policy, method="sweep").values)
+        return np.array(measure_policy(policy.game, policy).values)
     return history_values(tree, aligned(tree, policy))[0].copy()
 
 
@@ -225,10 +229,10 @@ def is_sequential(game: Game) -> bool:
 
 
 def chosen_tree(game: Game, method: str | None) -> GameTree | None:
-    """The enumerated game if the method needs it, or None for a sweep."""
+    """The enumerated game if the method needs it, else None."""
     if method is not None and method not in METHODS:
         raise unknown("method", method, METHODS)
-    if method == "sweep":
+    if method in ("cells", "sweep"):
         return None
     return game_tree(game) if method == "enumerate" else handy_tree(game)
 
@@ -250,6 +254,33 @@ def _on_positions(game: Game, policy: Policy | PolicyFunction, method: str | Non
     table = policy if isinstance(policy, Policy) else position_policy(game, policy)
     values, gained = position_measure(table)
     return Measurement(tuple(values.tolist()), tuple(gained.tolist()), "positions", views=len(table))
+
+
+def is_measurable_by_cells(game: Game) -> bool:
+    """Whether a game can be measured cell by cell."""
+    if not game.by_cells:
+        return False
+    from qdts.solving.cells.patterns import MOST_CELLS
+
+    return game.num_actions <= MOST_CELLS
+
+
+def _by_cells(game: Game, policy: Policy | PolicyFunction, report: SweepReport | None) -> Measurement:
+    if not is_measurable_by_cells(game):
+        raise InputError(
+            f"{game.spec} can't be measured cell by cell: expected hidden stones on a small board, with views of a "
+            "player's own tries alone (phantom_ttt, dark_hex(gameversion=adh))"
+        )
+    from qdts.solving.cells.cell_measure import measure_by_cells
+
+    responses = measure_by_cells(game, policy, report=report)
+    return Measurement(
+        tuple(each.value for each in responses),
+        tuple(each.best - each.value for each in responses),
+        "cells",
+        views=sum(each.views for each in responses),
+        memory=max(each.bytes for each in responses),
+    )
 
 
 def _swept(game: Game, policy: Policy | PolicyFunction, memory: int, report: SweepReport | None) -> Measurement:

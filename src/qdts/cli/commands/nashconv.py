@@ -27,8 +27,8 @@ EXAMPLES = """[bold]Examples[/]
   qdts nashconv 'liars_dice(numdice=2,dice_sides=4)' --memory 0.5
   qdts nashconv leduc_poker --method sweep --json
 
-Without --method, a game is enumerated if it has at most 2,000,000 histories, and otherwise swept: view by view, in
-bounded memory. Ctrl-C stops it without a result, and exits with 130."""
+Without --method, a game is enumerated if it has at most 2,000,000 histories, and otherwise measured cell by cell
+(phantom tic-tac-toe, abrupt dark hex) or swept: view by view, in bounded memory. Ctrl-C stops it without a result, and exits with 130."""
 
 GIB = 1 << 30
 SECONDS_BETWEEN = 2.0
@@ -52,7 +52,7 @@ def nashconv(
         ),
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="sweep or enumerate; by default what suits the size.", show_default=False)
+        str | None, typer.Option(help="sweep, cells or enumerate; by default what suits the game.", show_default=False)
     ] = None,
     memory: Annotated[float, typer.Option(help="The memory that a sweep may use, in GiB.")] = 2.0,
     as_json: AsJson = False,
@@ -96,11 +96,10 @@ class _Progress:
         self.line = StatusLine(SECONDS_BETWEEN, silent=silent)
 
     def swept(self, progress: SweepProgress) -> None:
-        """Report how far a sweep is."""
-        self._show(
-            f"player {progress.player}: {progress.share:.1%}, "
-            f"{progress.histories:,} histories, {progress.views:,} views"
-        )
+        """Report how far a sweep, or a measurement cell by cell, is."""
+        share = "evaluating the policy" if progress.share is None else f"{progress.share:.1%}"
+        histories = "" if progress.histories is None else f"{progress.histories:,} histories, "
+        self._show(f"player {progress.player}: {share}, {histories}{progress.views:,} views")
 
     def enumerated(self, progress: Progress) -> None:
         """Report how far the enumeration of the game is."""

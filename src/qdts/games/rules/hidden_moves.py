@@ -499,6 +499,7 @@ def build_game(
         action_name=names.__getitem__,
         memory=memory,
         weights="equal",
+        by_cells=memory == "perfect" and not outcomes,
         replay=replay,
         pick=pick,
         title=title,

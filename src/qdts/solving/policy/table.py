@@ -104,12 +104,26 @@ def aligned(tree: GameTree, policy: Policy) -> Reals:
     sets = tree.infosets
     if policy.views is sets.views:
         return policy.probability
-    rows = find_rows(policy.views, sets.views)
+    return probabilities_at(policy, sets.views, sets.offset, sets.action)
+
+
+def probabilities_at(
+    policy: Policy,
+    views: Ints,
+    offset: NDArray[np.int32],
+    action: NDArray[np.integer[Any]],
+    table: NDArray[np.int32] | None = None,
+) -> Reals:
+    """A policy's probabilities at views [n, W], whose legal actions are entries offset[i] to offset[i + 1] of `action`.
+
+    Who calls it many times gives the hash table of the policy's views (`hashing.index_rows`).
+    """
+    rows = find_rows(policy.views, views, table)
     if (rows == FREE).any():
-        missing = sets.views[int(np.argmax(rows == FREE))]
-        raise InputError(f"the policy for {tree.game.spec} lacks the view {tree.game.layout.write(missing)}")
-    counts = np.diff(sets.offset)
-    take = np.repeat(policy.offset[rows] - sets.offset[:-1], counts) + np.arange(len(sets.action))
-    if (np.diff(policy.offset)[rows] != counts).any() or (policy.action[take] != sets.action).any():
-        raise InputError(f"the policy for {tree.game.spec} has other legal actions than the game")
+        missing = views[int(np.argmax(rows == FREE))]
+        raise InputError(f"the policy for {policy.game.spec} lacks the view {policy.game.layout.write(missing)}")
+    counts = np.diff(offset)
+    take = np.repeat(policy.offset[rows] - offset[:-1], counts) + np.arange(len(action))
+    if (np.diff(policy.offset)[rows] != counts).any() or (policy.action[take] != action).any():
+        raise InputError(f"the policy for {policy.game.spec} has other legal actions than the game")
     return policy.probability[take]
