@@ -6,6 +6,7 @@ reaches them, the likelier ones first. Views of one situation with the same poli
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
@@ -148,15 +149,20 @@ def _grouped(policy: Policy, numbers: list[int]) -> list[Row]:
 
 
 def _joined(views: list[str]) -> str:
-    """The views in one line, what they share written once: J♠ and J♥ are J♠/♥."""
-    head = _prefix(views)
-    tail = _prefix([view[len(head) :][::-1] for view in views])[::-1]
-    return head + "/".join(view[len(head) : len(view) - len(tail)] for view in views) + tail
+    """The views in one line, the words and signs that they share written once: J♠ and J♥ are J♠/♥, 13 and 23 13/23."""
+    words = [re.findall(r"\w+|\W", view) for view in views]
+    head = _shared(words)
+    rest = [of_view[head:] for of_view in words]
+    tail = _shared([of_view[::-1] for of_view in rest])
+    parts = ["".join(of_view[: len(of_view) - tail]) for of_view in rest]
+    if not all(parts):
+        return "/".join(views)
+    return "".join(words[0][:head]) + "/".join(parts) + "".join(rest[0][len(rest[0]) - tail :])
 
 
-def _prefix(words: list[str]) -> str:
-    """What all words begin with."""
-    return "".join(letters[0] for letters in takewhile(lambda letters: len({*letters}) == 1, zip(*words, strict=False)))
+def _shared(words: list[list[str]]) -> int:
+    """How many words all lists begin with."""
+    return sum(1 for _ in takewhile(lambda same: len({*same}) == 1, zip(*words, strict=False)))
 
 
 def _cell(probability: float | None) -> str:
