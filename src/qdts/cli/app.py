@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -54,6 +54,8 @@ EXAMPLES = """[bold]Examples[/]
 
 Exit codes: 0 done, 1 a law is broken (qdts check), 2 input that can be corrected, 130 stopped by Ctrl-C."""
 
+SYNONYMS = {"--solver": "--algorithm", "--method": "--algorithm", "--parallel": "--threads", "--output": "--out"}
+"""Options that people try, and what they are called here."""
 FULL = errno.ENOSPC, errno.EDQUOT
 """What goes wrong where a disk has no space left."""
 
@@ -80,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         return _fail(str(error))
     except UsageError as error:
-        return _fail(error.format_message())  # type: ignore[attr-defined]
+        return _fail(_usage(error))
     except BrokenPipeError:
         _silence_output()
         return 1
@@ -144,6 +146,17 @@ def _verify_surroundings(arguments: Sequence[str]) -> None:
 
         if is_interpreted():
             raise InputError("NUMBA_DISABLE_JIT switches numba's compiler off, which every command needs: unset it")
+
+
+def _usage(error: Any) -> str:
+    """What is wrong with options and arguments; for an unknown option also the one that was meant, or all there are."""
+    said: str = error.format_message()
+    if not hasattr(error, "option_name") or error.ctx is None:
+        return said
+    options = [name for parameter in error.ctx.command.params for name in parameter.opts if name.startswith("--")]
+    if (meant := SYNONYMS.get(error.option_name)) in options:
+        return f"No such option: {error.option_name} (did you mean {meant}?)"
+    return said if error.possibilities else f"{said}; the options are {', '.join(options)}"
 
 
 @contextmanager

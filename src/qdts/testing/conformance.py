@@ -98,6 +98,7 @@ def check_game(
 
     Raises:
         ConformanceError: A law is broken; it names the law, the game, and the world or view.
+        InputError: The game is too large to look at all positions, and has no `replay`.
 
     Examples:
         >>> from qdts import load_game

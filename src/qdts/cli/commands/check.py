@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qdts.cli.display.output import console, print_json
+from qdts.cli.display.progress import LOADING
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,7 +47,7 @@ def check(
     """Check that a game keeps every law: its rules agree with each other, and with what it declares about itself."""
     screen = None if as_json else console()
     progress = _Progress(screen)
-    progress.say(f"loading {game} (what is not compiled yet is compiled now, once)")
+    progress.say(LOADING.format(game))
     from qdts.games.registry import load_game
     from qdts.testing import ConformanceError, check_game
 
