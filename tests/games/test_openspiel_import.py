@@ -53,7 +53,7 @@ def test_a_native_game_and_its_import_agree(spec: str) -> None:
         policy = random_policy(ours, seed)
         same = policy_on(other, _carried(policy, paths, other.histories.entry))
         assert nash_conv(theirs, same) == pytest.approx(nash_conv(ours, policy), abs=1e-11)
-        assert expected_values(same) == pytest.approx(expected_values(policy), abs=1e-11)
+        assert expected_values(same.game, same) == pytest.approx(expected_values(policy.game, policy), abs=1e-11)
 
 
 def _carried(policy: Policy, paths: dict[tuple[int, ...], int], slot: NDArray[np.int32]) -> Reals:

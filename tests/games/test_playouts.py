@@ -53,7 +53,9 @@ def test_mean_is_the_value_of_uniform_play(spec: str) -> None:
     game = load_game(spec)
     played = play_randomly(game, 200_000, seed=1)
     spread = max(abs(game.min_return), abs(game.max_return))
-    assert played.returns == pytest.approx(expected_values(uniform_policy(game)), abs=5 * spread / np.sqrt(200_000))
+    assert played.returns == pytest.approx(
+        expected_values(game, uniform_policy(game)), abs=5 * spread / np.sqrt(200_000)
+    )
     assert 0 < played.steps <= played.games * game.max_depth
 
 

@@ -50,7 +50,7 @@ def test_the_mean_is_the_exact_value() -> None:
     last, even = always_last(game), uniform_policy(game)
     owner = np.repeat(tree.infosets.owner, np.diff(tree.infosets.offset))
     mixed = [policy_on(tree, np.where(owner == seat, last.probability, even.probability)) for seat in (0, 1)]
-    exact = [float(expected_values(policy)[seat]) for seat, policy in enumerate(mixed)]
+    exact = [float(expected_values(game, policy)[seat]) for seat, policy in enumerate(mixed)]
     played = play_match(game, PolicySeat(last), Random(game), 4000)
     assert played.ci95 is not None
     error = (played.ci95[1] - played.mean) / 1.96

@@ -59,7 +59,7 @@ def test_nash_conv_is_the_same(spec: str) -> None:
     for name, (given, table) in policies(game).items():
         assert exploitability.nash_conv(theirs, given) == pytest.approx(nash_conv(game, table), abs=1e-9), name
         values = expected_game_score.policy_value(theirs.new_initial_state(), [given] * 2)
-        np.testing.assert_allclose(values, expected_values(table), atol=1e-9)
+        np.testing.assert_allclose(values, expected_values(game, table), atol=1e-9)
 
 
 @pytest.mark.parametrize("spec", ["liars_dice(dice_sides=3)", "goofspiel(num_cards=3)", "openspiel:tiny_hanabi"])
@@ -70,7 +70,7 @@ def test_values_are_the_same(spec: str) -> None:
     given = both.policy(spec, policy)
     at_once = theirs.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS
     values = expected_game_score.policy_value(theirs.new_initial_state(), given if at_once else [given] * 2)
-    np.testing.assert_allclose(values, expected_values(policy), atol=1e-9)
+    np.testing.assert_allclose(values, expected_values(game, policy), atol=1e-9)
 
 
 def test_a_whole_table_of_a_searched_policy() -> None:

@@ -81,7 +81,7 @@ def mixed(game: Game, policies: Sequence[Reals]) -> Reals:
     """The players' expected returns where each has a policy of their own."""
     tree = game_tree(game)
     owner = np.repeat(tree.infosets.owner, np.diff(tree.infosets.offset))
-    return expected_values(policy_on(tree, np.select([owner == p for p in range(game.players)], policies)))
+    return expected_values(game, policy_on(tree, np.select([owner == p for p in range(game.players)], policies)))
 
 
 def test_the_average_policy_of_cfr() -> None:

@@ -8,6 +8,7 @@ import pytest
 from qdts import Game, InputError, Policy, expected_values, load_game
 from qdts.games.interface import NO_HOLE, TERMINAL
 from qdts.kernels import Ints, Reals
+from qdts.solving import uniform_probabilities
 from qdts.solving.exact.belief import belief, node_value, tree_worlds
 from qdts.solving.exact.values import history_values, infoset_values, merged_values
 from qdts.solving.policy.table import policy_on
@@ -31,11 +32,25 @@ def own_reach(game: Game, policy: Policy, player: int) -> dict[bytes, list[tuple
     return worlds
 
 
+def test_both_forms_of_expected_values() -> None:
+    game, other = load_game("kuhn_poker"), load_game("matrix_game")
+    policy = random_policy(game, 1)
+    values = expected_values(game, policy)
+    with pytest.warns(FutureWarning, match=r"expected_values\(policy\) is now called expected_values\(game, policy\)"):
+        assert expected_values(policy) == pytest.approx(values)
+    uniform = expected_values(game, uniform_probabilities)
+    assert uniform == pytest.approx([0.125, -0.125])
+    with pytest.raises(InputError, match="kuhn_poker"):
+        expected_values(other, policy)
+    with pytest.raises(InputError, match=r"expected_values\(kuhn_poker\): expected a game and a policy"):
+        expected_values(game)
+
+
 @pytest.mark.parametrize("spec", GAMES)
 def test_expected_values(spec: str) -> None:
     game = load_game(spec)
     policy = random_policy(game, 1)
-    assert expected_values(policy) == pytest.approx(naive.expected_return(game, policy), abs=1e-12)
+    assert expected_values(game, policy) == pytest.approx(naive.expected_return(game, policy), abs=1e-12)
     tree = game_tree(game)
     values, worlds = history_values(tree, policy.probability), tree_worlds(tree)
     for h in range(0, tree.num_histories, 7):

@@ -177,13 +177,13 @@ def test_large_games_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is too large to list is swept by default; the tree is not used again, nor made."""
     game = load_game("liars_dice")
     policy = random_policy(game, 8)
-    known, values = nash_conv(game, policy), expected_values(policy)
+    known, values = nash_conv(game, policy), expected_values(game, policy)
     recent._kept.cache_clear()
     monkeypatch.setattr(recent, "FEW", 100_000)
     reports: list[SweepProgress] = []
     assert measure_policy(game, policy).method == "sweep"
     assert nash_conv(game, policy, report=reports.append) == pytest.approx(known, abs=1e-12)
-    assert expected_values(policy) == pytest.approx(values, abs=1e-12)
+    assert expected_values(game, policy) == pytest.approx(values, abs=1e-12)
     assert len(uniform_policy(game)) == 24_576
     assert recent._kept(game).tree is None
     assert reports[-1].share == pytest.approx(1.0)

@@ -17,6 +17,7 @@ import numpy as np
 from qdts.errors import InputError, unknown
 from qdts.games.game import Game
 from qdts.kernels import Reals
+from qdts.notes import note_renamed
 from qdts.solving.exact.best_response import gains, respond
 from qdts.solving.exact.values import history_values
 from qdts.solving.policy.function import PolicyFunction, evaluate_function
@@ -152,31 +153,40 @@ def nash_conv(
     return tree_nash_conv(tree, on_tree(tree, policy))
 
 
-def expected_values(policy: Policy) -> Reals:
+def expected_values(game: Game | Policy, policy: Policy | PolicyFunction | None = None) -> Reals:
     """Every player's expected return from the start of the game.
 
     Args:
-        policy: The policy that all players follow.
+        game: The game. (A policy alone in its place is the form of version 0.1.)
+        policy: The policy that all players follow: a table, or a function of views.
 
     Returns:
         float64[P], one value for each player.
 
     Raises:
-        InputError: The policy lacks a view of its game.
+        InputError: The policy is for another game or lacks a view, or there is none.
 
     Examples:
         >>> from qdts import load_game, uniform_policy
-        >>> expected_values(uniform_policy(load_game("kuhn_poker")))
+        >>> game = load_game("kuhn_poker")
+        >>> expected_values(game, uniform_policy(game))
         array([ 0.125, -0.125])
     """
-    if not policy.game.hidden:
+    if isinstance(game, Policy):
+        note_renamed("expected_values(policy)", "expected_values(game, policy)")
+        policy, game = game, game.game
+    if policy is None:
+        raise InputError(f"expected_values({game}): expected a game and a policy")
+    if isinstance(policy, Policy):
+        verify_game(policy, game)
+    tree = handy_tree(game) if game.hidden else None
+    if tree is not None:
+        return history_values(tree, on_tree(tree, policy))[0].copy()
+    if not game.hidden and isinstance(policy, Policy):
         from qdts.solving.perfect.value_iteration import position_values
 
         return position_values(policy)
-    tree = handy_tree(policy.game)
-    if tree is None:
-        return np.array(measure_policy(policy.game, policy).values)
-    return history_values(tree, aligned(tree, policy))[0].copy()
+    return np.array(measure_policy(game, policy).values)
 
 
 def best_response(policy: Policy, player: int) -> tuple[float, Policy]:
@@ -194,10 +204,11 @@ def best_response(policy: Policy, player: int) -> tuple[float, Policy]:
 
     Examples:
         >>> from qdts import load_game, uniform_policy
-        >>> value, response = best_response(uniform_policy(load_game("kuhn_poker")), 0)
+        >>> game = load_game("kuhn_poker")
+        >>> value, response = best_response(uniform_policy(game), 0)
         >>> value
         0.5
-        >>> expected_values(response)
+        >>> expected_values(game, response)
         array([ 0.5, -0.5])
     """
     policy.game.verify_player(player)
