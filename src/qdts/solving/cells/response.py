@@ -27,8 +27,8 @@ from qdts.solving.cells.patterns import (
 from qdts.solving.cells.plan import Plan, PlanType
 from qdts.solving.cells.view_tree import IMPOSSIBLE, STONE, WON, Tree, TreeType
 
-MOST_MERGED = 1 << 18
-"""Tables of more patterns are not merged: their hash table would not fit into a cache."""
+MOST_MERGED = 1 << 22
+"""Tables of more patterns are not merged: what their hash table takes in time is more than it saves."""
 BEST, MEAN = range(2)
 """The values of a best response and of the player's own policy."""
 READ, VISITED, MOST = range(3)
@@ -72,7 +72,7 @@ def make_stack(plan: Plan, cells: int) -> Stack:
         *numbers,
         np.zeros((depths, 2)),
         np.zeros((depths, 2)),
-        np.full(table_size(MOST_MERGED), FREE, np.int32),
+        np.full(table_size(min(MOST_MERGED, len(plan.pattern))), FREE, np.int32),
         np.zeros(3, np.int64),
         np.zeros(1, np.int64),
     )
