@@ -96,8 +96,8 @@ def _add(stack: Stack, first: int, end: int, mask: int, pattern: int, weight: fl
 
 @kernel(inline=True)
 def _start_table(stack: Stack, patterns: int) -> int:
-    """Clear as much of the hash table as so many patterns need, and return its mask; or -1 if they are too many."""
-    if patterns > MOST_MERGED:
+    """Clear as much of the hash table as so many patterns need, and return its mask; -1 if they are too many for it."""
+    if 2 * patterns > len(stack.buckets):
         return -1
     need = 16
     while need < 2 * patterns:
