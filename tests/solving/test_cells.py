@@ -80,7 +80,7 @@ def agree(first: tuple[Try, ...], second: tuple[Try, ...]) -> bool:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_tries_are_those_of_a_history_exactly_if_they_agree_in_every_cell(name: str) -> None:
-    """For goals of either player: all pairs of lists of the right lengths, the winner's with a goal, the other's without."""
+    """For goals of either player: all pairs of lists of the right lengths, one with a goal and one without."""
     game = GAMES[name]
     won: dict[int, set[tuple[tuple[Try, ...], tuple[Try, ...]]]] = {0: set(), 1: set()}
     ended: dict[int, set[tuple[Try, ...]]] = defaultdict(set)

@@ -80,9 +80,7 @@ class ViewTree:
         self.game, self.player = game, player
         cells = game.num_actions
         entries = BATCH * cells
-        self.tree = Tree(
-            np.zeros(BATCH + 1, np.int32), np.empty(entries, np.int8), np.empty((entries, 2), np.int32)
-        )
+        self.tree = Tree(np.zeros(BATCH + 1, np.int32), np.empty(entries, np.int8), np.empty((entries, 2), np.int32))
         self.walk = Walk(
             np.zeros((cells + 1, game.world_size), np.int64),
             np.zeros(cells + 1, np.int64),
