@@ -21,6 +21,7 @@ ORDER = [
     {"solving/policy"},
     {"solving/exact"},
     {"solving/sequence", "solving/perfect", "solving/sweep"},
+    {"solving/cells"},
     {"solving/regret"},
     {"solving"},
     {"search/options"},

@@ -5,7 +5,7 @@ There are four methods, and each function here chooses the one for its game:
 positions    perfect-information games, on the graph of their positions (`perfect/value_iteration.py`)
 enumerate    on the enumerated game (`exact/best_response.py`, `sequence/form.py`): fast once it is enumerated
 cells        cell by cell (`cells/cell_measure.py`), for large games of hidden stones on one board
-sweep        view by view in bounded memory (`sweep/view_sweep.py`), for other games with too many histories to enumerate
+sweep        view by view in bounded memory (`sweep/view_sweep.py`), for other games too large to enumerate
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def measure_policy(
     if not game.hidden:
         return _on_positions(game, policy, method)
     tree = chosen_tree(game, method)
-    if tree is None and (method == "cells" or method is None and is_measurable_by_cells(game)):
+    if tree is None and (method == "cells" or (method is None and is_measurable_by_cells(game))):
         return _by_cells(game, policy, report)
     if tree is None:
         return _swept(game, policy, memory, report)

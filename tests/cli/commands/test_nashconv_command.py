@@ -37,5 +37,13 @@ sys.exit(main(sys.argv[1:]))
 
 def test_a_sweep_reports_its_progress_and_stops_on_ctrl_c() -> None:
     progress = re.compile(r"player 0: 0.0%, [0-9,]+ histories, [0-9,]+ views, \d+ s")
+    arguments = ("nashconv", "phantom_ttt", "--method", "sweep")
+    ended = interrupt(SWEEPING, *arguments, after=lambda line: bool(progress.match(line)))
+    assert (ended.code, ended.out) == (130, "")
+
+
+@pytest.mark.parametrize("share", ["evaluating the policy", r"\d+\.\d%"])
+def test_measuring_cell_by_cell_reports_its_progress_and_stops_on_ctrl_c(share: str) -> None:
+    progress = re.compile(rf"player 0: {share}, [0-9,]+ views, \d+ s")
     ended = interrupt(SWEEPING, "nashconv", "phantom_ttt", after=lambda line: bool(progress.match(line)))
     assert (ended.code, ended.out) == (130, "")

@@ -28,7 +28,8 @@ EXAMPLES = """[bold]Examples[/]
   qdts nashconv leduc_poker --method sweep --json
 
 Without --method, a game is enumerated if it has at most 2,000,000 histories, and otherwise measured cell by cell
-(phantom tic-tac-toe, abrupt dark hex) or swept: view by view, in bounded memory. Ctrl-C stops it without a result, and exits with 130."""
+(phantom tic-tac-toe, abrupt dark hex) or swept: view by view, in bounded memory. Ctrl-C stops it without a result, and
+exits with 130."""
 
 GIB = 1 << 30
 SECONDS_BETWEEN = 2.0

@@ -96,9 +96,7 @@ def _side(game: Game, policy: Policy | PolicyFunction, player: int, report: Swee
     return _Side(views.tree, np.concatenate(found))
 
 
-def _response(
-    game: Game, sides: list[_Side], player: int, threads: int, report: SweepReport | None
-) -> CellResponse:
+def _response(game: Game, sides: list[_Side], player: int, threads: int, report: SweepReport | None) -> CellResponse:
     """The best response of one player: the best of the tries of their first turn."""
     own, other = sides[player], sides[1 - player]
     abrupt = bool(game.rules[ABRUPT])

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import float64, int64, types
+from numpy.typing import NDArray
 
 from qdts.kernels import Ints, Reals, declare, kernel
 from qdts.solving.cells.patterns import complete, failure, stone
@@ -39,7 +40,7 @@ def make_plan(tree: Tree, probability: Reals, *, abrupt: bool) -> Plan:
 
 
 @kernel(int64(TreeType, float64[::1], int64, PlanType, types.int8[::1], PlanType))
-def _write_plan(tree: Tree, probability: Reals, abrupt: int, state: Plan, turn: Ints, plan: Plan) -> int:
+def _write_plan(tree: Tree, probability: Reals, abrupt: int, state: Plan, turn: NDArray[np.int8], plan: Plan) -> int:
     """Pass the pattern, weight and turn of each view to those that follow, which have higher numbers."""
     state.weight[0] = 1.0
     count = 0

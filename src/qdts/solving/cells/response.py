@@ -1,7 +1,7 @@
 """A best response to a plan: a walk over the responder's views with the patterns of the other that agree so far.
 
-At each depth of the path there is a *table*, the patterns of the other that agree with what the responder has tried, with
-their weights; the tables lie on one stack. `docs/solving.md` has the equations.
+At each depth of the path there is a *table*, the patterns of the other that agree with what the responder has tried,
+with their weights; the tables lie on one stack. `docs/solving.md` has the equations.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from qdts.solving.cells.patterns import (
 from qdts.solving.cells.plan import Plan, PlanType
 from qdts.solving.cells.view_tree import IMPOSSIBLE, STONE, WON, Tree, TreeType
 
-MOST_MERGED = 1 << 18
-"""Tables of more patterns are not merged: their hash table would not fit into a cache."""
+MOST_MERGED = 1 << 22
+"""Tables of more patterns are not merged: what their hash table takes in time is more than it saves."""
 BEST, MEAN = range(2)
 """The values of a best response and of the player's own policy."""
 READ, VISITED, MOST = range(3)
@@ -65,16 +65,20 @@ declare(Stack, StackType)
 def make_stack(plan: Plan, cells: int) -> Stack:
     """An empty stack for responses to a plan. The system provides its memory as it is used."""
     room, depths = max(1, len(plan.pattern)) * (cells + 1), cells + 2
-    numbers = [np.zeros(depths, np.int64) for _ in range(5)]
+    end, number, turn, cursor, stop = np.zeros((5, depths), np.int64)
     return Stack(
-        np.empty(room, np.int64),
-        np.empty(room),
-        *numbers,
-        np.zeros((depths, 2)),
-        np.zeros((depths, 2)),
-        np.full(table_size(MOST_MERGED), FREE, np.int32),
-        np.zeros(3, np.int64),
-        np.zeros(1, np.int64),
+        pattern=np.empty(room, np.int64),
+        weight=np.empty(room),
+        end=end,
+        number=number,
+        turn=turn,
+        cursor=cursor,
+        stop=stop,
+        sums=np.zeros((depths, 2)),
+        value=np.zeros((depths, 2)),
+        buckets=np.full(table_size(min(MOST_MERGED, len(plan.pattern))), FREE, np.int32),
+        counters=np.zeros(3, np.int64),
+        flag=np.zeros(1, np.int64),
     )
 
 
@@ -96,8 +100,8 @@ def _add(stack: Stack, first: int, end: int, mask: int, pattern: int, weight: fl
 
 @kernel(inline=True)
 def _start_table(stack: Stack, patterns: int) -> int:
-    """Clear as much of the hash table as so many patterns need, and return its mask; or -1 if they are too many."""
-    if patterns > MOST_MERGED:
+    """Clear as much of the hash table as so many patterns need, and return its mask; -1 if they are too many for it."""
+    if 2 * patterns > len(stack.buckets):
         return -1
     need = 16
     while need < 2 * patterns:
@@ -108,7 +112,9 @@ def _start_table(stack: Stack, patterns: int) -> int:
 
 
 @kernel(inline=True)
-def _try_cell(stack: Stack, table: Plan, begin: int, end: int, depth: int, cell: int, outcome: int, passes: int) -> float:
+def _try_cell(
+    stack: Stack, table: Plan, begin: int, end: int, depth: int, cell: int, outcome: int, passes: int
+) -> float:
     """Put the patterns that agree with a try on the stack, as the table of a depth.
 
     If the responder's turn `passes`, so does the other's next. Returns the weight of those that reach their goal in it.

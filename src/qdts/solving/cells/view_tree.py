@@ -12,7 +12,7 @@ The walk that lists the views is a resumable kernel: it fills a batch of views, 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numba import int64, types
@@ -35,6 +35,9 @@ from qdts.games.rules.hidden_moves import (
 )
 from qdts.games.sets import size
 from qdts.kernels import Ints, declare, kernel
+from qdts.pointers import borrowed
+
+I = TypeVar("I", np.int8, np.int32)  # noqa: E741
 
 STONE, FAILURE = range(2)
 """The outcomes of a try."""
@@ -61,12 +64,11 @@ class Walk(NamedTuple):
     worlds: Ints  # [D, W] worlds in which the other's tries are not filled in
     cursor: Ints  # [D] 2 · entry + outcome that is next, counted from the first entry of the view
     number: Ints  # [D] that of the view
-    redacted: Ints  # [W]
     counters: Ints  # [3]
 
 
 TreeType = types.NamedTuple([types.int32[::1], types.int8[::1], types.int32[:, ::1]], Tree)
-WalkType = types.NamedTuple([int64[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1]], Walk)
+WalkType = types.NamedTuple([int64[:, ::1], int64[::1], int64[::1], int64[::1]], Walk)
 declare(Tree, TreeType)
 declare(Walk, WalkType)
 
@@ -77,13 +79,13 @@ class ViewTree:
     def __init__(self, game: Game, player: int) -> None:
         self.game, self.player = game, player
         cells = game.num_actions
-        self.tree = _room(BATCH, cells)
+        entries = BATCH * cells
+        self.tree = Tree(np.zeros(BATCH + 1, np.int32), np.empty(entries, np.int8), np.empty((entries, 2), np.int32))
         self.walk = Walk(
             np.zeros((cells + 1, game.world_size), np.int64),
             np.zeros(cells + 1, np.int64),
             np.zeros(cells + 1, np.int64),
-            np.zeros(game.world_size, np.int64),
-            np.array([0, 0, 0], np.int64),
+            np.zeros(3, np.int64),
         )
 
     def batches(self) -> Iterator[tuple[Ints, NDArray[np.int32]]]:
@@ -92,25 +94,26 @@ class ViewTree:
         begin_walk(self.game.kernels, self.game.rules, walk, self.player)
         while walk.counters[DEPTH] >= 0:
             done = int(walk.counters[VIEWS])
-            self._grow(done + BATCH)
+            self._grow()
             count = list_views(self.game.kernels, self.game.rules, self.tree, walk, self.player, views)
             yield views[:count], np.diff(self.tree.first[done : done + count + 1])
         number, entries = int(walk.counters[VIEWS]), int(walk.counters[ENTRIES])
         self.tree = Tree(self.tree.first[: number + 1], self.tree.cell[:entries], self.tree.after[:entries])
 
-    def _grow(self, views: int) -> None:
-        old, cells = self.tree, self.game.num_actions
-        if views >= len(old.first) or self.walk.counters[ENTRIES] + BATCH * cells > len(old.cell):
-            self.tree = _room(2 * len(old.first), 2 * len(old.cell) // len(old.first) + 1)
-            for new, part in zip(self.tree, old, strict=True):
-                new[: len(part)] = part
+    def _grow(self) -> None:
+        """Make room for one more batch; what is too small doubles."""
+        old, (views, entries, _) = self.tree, self.walk.counters
+        if views + BATCH >= len(old.first):
+            self.tree = self.tree._replace(first=_doubled(old.first))
+        if entries + BATCH * self.game.num_actions > len(old.cell):
+            self.tree = self.tree._replace(cell=_doubled(old.cell), after=_doubled(old.after))
 
 
-def _room(views: int, entries: int) -> Tree:
-    """An empty tree for so many views with so many entries each."""
-    return Tree(
-        np.zeros(views + 1, np.int32), np.empty(views * entries, np.int8), np.empty((views * entries, 2), np.int32)
-    )
+def _doubled(array: NDArray[I]) -> NDArray[I]:
+    """A copy of an array with as much room again behind it."""
+    larger = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger
 
 
 @kernel(inline=True)
@@ -130,16 +133,16 @@ def _write_view(game: Any, rules: Ints, world: Ints, player: int, view: Ints) ->
 
 
 @kernel(inline=True)
-def _is_possible(game: Any, rules: Ints, walk: Walk, world: Ints, player: int, status: int) -> bool:
+def _is_possible(rules: Ints, world: Ints, player: int, status: int) -> bool:
     """Whether the other can have played so that the player has tried what they have, and `status` moves."""
     world[STATUS] = status
-    _write_view(game, rules, world, player, walk.redacted)
+    is_possible = possible(rules, world, 1 - player, 0, 0, 0)
     world[STATUS] = player
-    return possible(rules, walk.redacted, 1 - player, 0, 0, 0)
+    return is_possible
 
 
 @kernel(inline=True)
-def _try_cell(game: Any, rules: Ints, walk: Walk, depth: int, player: int, cell: int, outcome: int) -> int:
+def _try_cell(rules: Ints, walk: Walk, depth: int, player: int, cell: int, outcome: int) -> int:
     """Write the world after a try as the next of the path, and return what follows: OVER for the player's next view."""
     world, below = walk.worlds[depth], walk.worlds[depth + 1]
     for i in range(world.shape[0]):
@@ -153,11 +156,11 @@ def _try_cell(game: Any, rules: Ints, walk: Walk, depth: int, player: int, cell:
         return WON if has_won(rules, player, below[own + STONES]) else OVER
     below[own + FAILED] |= 1 << k
     mover = 1 - player if rules[ABRUPT] else player
-    return OVER if _is_possible(game, rules, walk, below, player, mover) else IMPOSSIBLE
+    return OVER if _is_possible(rules, below, player, mover) else IMPOSSIBLE
 
 
 @kernel(inline=True)
-def _add_view(game: Any, rules: Ints, tree: Tree, walk: Walk, depth: int, player: int) -> None:
+def _add_view(rules: Ints, tree: Tree, walk: Walk, depth: int, player: int) -> None:
     """Give the last view of the path its number and its entries."""
     view, entry = walk.counters[VIEWS], walk.counters[ENTRIES]
     untried = board(rules) & ~walk.worlds[depth, seat(rules, player) + SEEN]
@@ -181,10 +184,11 @@ def begin_walk(game: Any, rules: Ints, walk: Walk, player: int) -> None:
 @kernel(int64(KernelsType, RulesType, TreeType, WalkType, int64, int64[:, ::1]))
 def list_views(game: Any, rules: Ints, tree: Tree, walk: Walk, player: int, views: Ints) -> int:
     """Continue the walk until the batch of views is full or the walk is over (depth -1); return how many there are."""
+    tree, walk = borrowed(tree), borrowed(walk)
     count = 0
     if walk.counters[VIEWS] == 0:
         _write_view(game, rules, walk.worlds[0], player, views[0])
-        _add_view(game, rules, tree, walk, 0, player)
+        _add_view(rules, tree, walk, 0, player)
         count = 1
     depth = walk.counters[DEPTH]
     while depth >= 0 and count < views.shape[0]:
@@ -194,15 +198,14 @@ def list_views(game: Any, rules: Ints, tree: Tree, walk: Walk, player: int, view
             depth -= 1
             continue
         walk.cursor[depth] += 1
-        follows = _try_cell(game, rules, walk, depth, player, tree.cell[entry], outcome)
-        if follows == OVER and _is_possible(game, rules, walk, walk.worlds[depth + 1], player, player):
+        follows = _try_cell(rules, walk, depth, player, tree.cell[entry], outcome)
+        if follows == OVER and _is_possible(rules, walk.worlds[depth + 1], player, player):
             follows = walk.counters[VIEWS]
         tree.after[entry, outcome] = follows
         if follows >= 0:
             depth += 1
-            for i in range(views.shape[1]):
-                views[count, i] = walk.redacted[i]
+            _write_view(game, rules, walk.worlds[depth], player, views[count])
+            _add_view(rules, tree, walk, depth, player)
             count += 1
-            _add_view(game, rules, tree, walk, depth, player)
     walk.counters[DEPTH] = depth
     return count
