@@ -41,8 +41,8 @@ def test_presets_survive_json(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("net.width=0", "net.width=0 is not possible, expected a whole number from 1 to 65,536"),
-        ("net.width=wide", "net.width=wide is not possible, expected a whole number from 1 to 65,536"),
+        ("net.width=-1", "net.width=-1 is not possible, expected a whole number from 0 to 65,536"),
+        ("net.width=wide", "net.width=wide is not possible, expected a whole number from 0 to 65,536"),
         ("net.trunk=mpl", "unknown value of net.trunk 'mpl': did you mean mlp"),
         ("value.deblunder=maybe", "value.deblunder=maybe is not possible, expected true or false"),
         ("fit.rate=nan", "fit.rate=nan is not possible, expected a positive number"),

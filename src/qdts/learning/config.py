@@ -53,9 +53,15 @@ class NetSettings:
     """The models."""
 
     width: int = setting(
-        128, "Units of a layer, or channels of a convolution.", Bounds(1, 65536, "a whole number from 1 to 65,536")
+        0,
+        "Units of a layer, or channels of a convolution; 0: 128 units, 32 channels.",
+        Bounds(0, 65536, "a whole number from 0 to 65,536"),
     )
-    layers: int = setting(2, "Hidden layers, or convolutions.", Bounds(1, 1000, "a whole number from 1 to 1,000"))
+    layers: int = setting(
+        0,
+        "Hidden layers, or convolutions; 0: 2 layers, and as many convolutions as let each cell see the whole board.",
+        Bounds(0, 1000, "a whole number from 0 to 1,000"),
+    )
     towers: int = setting(2, "2: P has a trunk of its own; 1: P and V share one.", Bounds(1, 2, "1 or 2"))
     trunk: str = setting(
         "auto",
@@ -72,7 +78,11 @@ class NetSettings:
 class SearchSettings:
     """Games that are decided by search. A setting moves to its `_last` value as the budget is spent."""
 
-    name: str = setting("mmds", "A search, with changed options in brackets.")
+    name: str = setting(
+        "auto",
+        "A search, with changed options in brackets, which take precedence over settings; auto: puct with perfect "
+        "information, mmds where something is hidden.",
+    )
     visits: int = setting(64, "Visits of every search.", COUNT)
     games: int = setting(500, "Games of a generation, where they are decided by search.", COUNT)
     explore: float = setting(0.3, "The share of the exploring seat's moves that are sampled uniformly.", SHARE)
@@ -117,10 +127,12 @@ class PolicySettings:
     """What P learns."""
 
     target: str = setting(
-        "mirror",
+        "auto",
         "The policy that P learns at a searched view.",
         choices={
+            "auto": "visits with perfect information, the mirror step where something is hidden",
             "mirror": "the mirror step",
+            "visits": "the share of visits",
             "lcb": "filtered visits",
             "played": "the frequencies of the actions that were played",
         },

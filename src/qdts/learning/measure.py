@@ -18,7 +18,7 @@ from qdts.games.game import Game
 from qdts.kernels import Ints
 from qdts.learning.config import Config
 from qdts.learning.nodes.evaluation import act_nodes, policy_at, values_at
-from qdts.learning.nodes.nodes import Nodes, queries_of, sample_chain
+from qdts.learning.nodes.nodes import Nodes, queries_of, sample_chain, unique_rows
 from qdts.nets.evaluator import Network
 from qdts.search.evaluation.batches import empty_evaluations
 from qdts.search.evaluation.evaluator import NOTHING
@@ -57,25 +57,30 @@ def value_error(network: Network, policy: Policy) -> float:
 
 
 class Chains(NamedTuple):
-    """The SAMPLE nodes between all views and the worlds that they may be; M counts pairs of view and world."""
+    """The SAMPLE nodes between all views and the worlds that they may be; M counts different pairs of view and world.
+
+    Several histories may lead to the same world.
+    """
 
     nodes: Nodes
     pair: Ints  # [N] the pair that a node belongs to
     column: Ints  # [N] which choice of the node leads to its world
-    history: Ints  # [M]
     infoset: Ints  # [M]
+    history: Ints  # [H] those at which a player moves
+    leads_to: Ints  # [H] the pair that each leads to
 
 
 @lru_cache(maxsize=4)
 def _chains(tree: GameTree) -> Chains:
     game = tree.game
     history = np.flatnonzero(tree.histories.mover >= 0)
-    infoset = tree.histories.infoset[history].astype(np.int64)
-    players = tree.histories.mover[history].astype(np.int64)
-    nothing = np.full(len(history), NOTHING)
-    nodes, pair, true = sample_chain(game, tree.infosets.views[infoset], tree_worlds(tree)[history], players, nothing)
+    infoset, worlds = tree.histories.infoset[history].astype(np.int64), tree_worlds(tree)[history]
+    first, which = unique_rows(np.column_stack([infoset, worlds]))
+    sets, players = infoset[first], tree.histories.mover[history[first]].astype(np.int64)
+    nothing = np.full(len(first), NOTHING)
+    nodes, pair, true = sample_chain(game, tree.infosets.views[sets], worlds[first], players, nothing)
     choices = queries_of(game, nodes).choices
-    return Chains(nodes, pair, np.argmax(choices == true[:, None], 1), history, infoset)
+    return Chains(nodes, pair, np.argmax(choices == true[:, None], 1), sets, history, which)
 
 
 def belief_error(network: Network, policy: Policy) -> float:
@@ -85,15 +90,16 @@ def belief_error(network: Network, policy: Policy) -> float:
     evaluations = empty_evaluations(game, len(chains.pair))
     network.evaluate_batch(queries_of(game, chains.nodes), evaluations)
     log_h = np.log(np.maximum(evaluations.prior[np.arange(len(chains.pair)), chains.column], 1e-300))
-    h = np.exp(np.bincount(chains.pair, log_h, len(chains.history)))
+    pairs = len(chains.infoset)
+    h, exact = np.exp(np.bincount(chains.pair, log_h, pairs)), np.zeros(pairs)
     prior = chance_reach(tree)[chains.history]
-    total = np.zeros(tree.num_infosets)
     for player in range(game.players):
         own = tree.histories.mover[chains.history] == player
         sets = tree.histories.infoset[chains.history[own]]
         r = reach(tree, policy.probability, player)[chains.history[own]]
-        exact = belief_weights(sets, r, prior[own], tree.num_infosets)
-        np.add.at(total, sets, np.abs(h[own] - exact))
+        weights = belief_weights(sets, r, prior[own], tree.num_infosets)
+        exact += np.bincount(chains.leads_to[own], weights, pairs)
+    total = np.bincount(chains.infoset, np.abs(h - exact), tree.num_infosets)
     return float(np.average(total, weights=view_reach(tree, policy.probability)))
 
 

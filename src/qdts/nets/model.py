@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from qdts.errors import InputError, unknown
 from qdts.games.game import Game
 from qdts.nets.encoding import Shape, shape_of
-from qdts.nets.trunk import Towers, make_trunk, trunk_of
+from qdts.nets.trunk import TRUNKS, Towers, make_trunk, trunk_of
 
 
 class Size(NamedTuple):
@@ -84,7 +84,9 @@ class Belief(Model):
 def make_models(
     game: Game, *, width: int, layers: int, trunk: str, towers: int, seed: int = 0, device: str = "cpu"
 ) -> tuple[PolicyValue, Belief]:
-    """Both models of a game, their weights initialised from the seed."""
+    """Both models of a game, their weights initialised from the seed; a width or layers of 0 follow from the game."""
+    usual = TRUNKS[trunk_of(game, trunk)].size(game)
+    width, layers = width or usual[0], layers or usual[1]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = PolicyValue(game, width=width, layers=layers, trunk=trunk, towers=towers)

@@ -33,6 +33,11 @@ class Mlp(nn.Module):
         """Whether the trunk can read the features of a game."""
         return True
 
+    @staticmethod
+    def size(game: Game) -> tuple[int, int]:  # noqa: ARG004
+        """Units and layers by default."""
+        return 128, 2
+
     def __init__(self, game: Game, inputs: int, width: int, layers: int, outputs: int) -> None:  # noqa: ARG002
         super().__init__()
         steps: list[nn.Module] = []
@@ -58,6 +63,11 @@ class Conv(nn.Module):
     def fits(game: Game) -> bool:
         """Whether the features of a game are a board."""
         return len(game.feature_shape) == 3
+
+    @staticmethod
+    def size(game: Game) -> tuple[int, int]:
+        """32 channels, and as many convolutions as let each cell see the whole board: each sees one cell further."""
+        return 32, max(game.feature_shape[1:])
 
     def __init__(self, game: Game, inputs: int, width: int, layers: int, outputs: int) -> None:
         super().__init__()

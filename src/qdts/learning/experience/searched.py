@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from qdts.learning.selfplay.decisions import BySearch, Decisions, Magnet
 from qdts.learning.selfplay.games import play_games
 from qdts.learning.selfplay.record import Record
 from qdts.learning.targets.belief import belief_examples, belief_targets, explorers_moves
-from qdts.learning.targets.policy import POLICY_TARGETS, policy_examples, policy_targets
+from qdts.learning.targets.policy import POLICY_TARGETS, policy_examples, policy_targets, target_of
 from qdts.learning.targets.value import (
     OUTCOME,
     residual_variance,
@@ -37,29 +38,33 @@ from qdts.learning.targets.value import (
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples, joined
 from qdts.search.options.options import Options
-from qdts.search.options.parsing import read_search
-from qdts.search.options.variants import Belief
+from qdts.search.options.parsing import read_search, search_parts
+from qdts.search.options.variants import Belief, Decision, Select
 
 
 def search_options(game: Game, config: Config, progress: float, spread: float = 1.0) -> Options:
     """The options of self-play's searches when a share `progress` of the budget is spent.
 
-    The root's step and temperature are in units of S; those of the settings may be in units of the spread.
+    The root's step and temperature are in units of S; those of the settings may be in units of the spread. Options in
+    the brackets of `search.name` stay as they are given there.
     """
     s, p = config.search, config.policy
-    options = read_search(game, s.name)
+    name = ("mmds" if game.hidden else "puct") if s.name == "auto" else s.name
+    options, given = read_search(game, name), search_parts(name)[1]
     if options.machine != "forest":
         raise InputError(f"search.name={s.name} plays games out and uses no network, expected qdts, mmds, puct or such")
     eps, unit = at(s.eps, s.eps_last, progress), spread if p.unit == "spread" else 1.0
-    return replace(
-        options,
-        eps_sample=eps,
-        eps_opponent=eps,
-        decision=POLICY_TARGETS[p.target].decision,
-        root_step=at(p.step, p.step_last, progress) / unit,
-        root_temperature=at(p.temperature, p.temperature_last, progress) * unit,
-        belief=Belief.EXACT if config.belief.source == "exact" else options.belief,
-    )
+    decision = POLICY_TARGETS[target_of(game, p.target)].decision
+    changes: dict[str, Any] = {
+        "eps_sample": eps,
+        "eps_opponent": eps,
+        "decision": decision,
+        "root_select": options.root_select if decision == Decision.MIRROR else Select.PUCT,
+        "root_step": at(p.step, p.step_last, progress) / unit,
+        "root_temperature": at(p.temperature, p.temperature_last, progress) * unit,
+        "belief": Belief.EXACT if config.belief.source == "exact" else options.belief,
+    }
+    return replace(options, **{name: value for name, value in changes.items() if name not in given})
 
 
 class SearchedGames:
@@ -87,7 +92,7 @@ class SearchedGames:
         self._keep(record, value_examples(game, targets, player))
         residual = residual_variance(targets, values_at(game, player, targets.nodes), game.scale)
         self._spread = searched_spread(record) / game.scale or self._spread
-        views = policy_targets(record, config.policy.target, power=config.policy.power)
+        views = policy_targets(record, target_of(game, config.policy.target), power=config.policy.power)
         self.coverage.put(views.nodes.vector, views.nodes.player)
         metrics: Line = {
             "games": len(record),

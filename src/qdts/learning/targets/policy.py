@@ -67,10 +67,18 @@ def played(record: Record, nodes: Nodes, steps: Ints) -> tuple[Reals, Reals]:
 
 POLICY_TARGETS: Mapping[str, PolicyTarget] = {
     "mirror": PolicyTarget(Decision.MIRROR, searched),
+    "visits": PolicyTarget(Decision.VISITS, searched),
     "lcb": PolicyTarget(Decision.LCB, searched),
     "played": PolicyTarget(Decision.MIRROR, played),
 }
 """The targets by the setting `policy.target`."""
+
+
+def target_of(game: Game, name: str) -> str:
+    """The name in POLICY_TARGETS that the setting `policy.target` stands for."""
+    if name == "auto":
+        return "mirror" if game.hidden else "visits"
+    return name
 
 
 def policy_targets(record: Record, target: str = "mirror", *, power: float = 1.0) -> PolicyTargets:

@@ -31,11 +31,16 @@ def read_search(game: Game, text: str) -> Options:
         >>> options.c, options.estimate, options.eps_sample
         (0.2, 'mirror', 0.1)
     """
+    name, changes = search_parts(text)
+    return options_for(game, name, **changes)
+
+
+def search_parts(text: str) -> tuple[str, dict[str, Any]]:
+    """The name of a search that is given as text, and the options in its brackets."""
     parts = re.fullmatch(r"([^\[\]]*)(?:\[(.*)\])?", text.strip())
     if parts is None:
         raise InputError(f"search '{text}' makes no sense, expected a name or name[option=value,...]")
-    name, changes = parts[1].strip(), _changes(parts[2] or "")
-    return options_for(game, name, **changes)
+    return parts[1].strip(), _changes(parts[2] or "")
 
 
 def _changes(text: str) -> dict[str, Any]:
