@@ -156,6 +156,7 @@ def test_equals_the_enumerated_game_and_the_sweep(name: str, monkeypatch: pytest
         assert max(function.batches) <= BATCH
         with monkeypatch.context() as patched:
             patched.setattr(response, "MOST_MERGED", 8)
+            patched.setattr(response, "ROOM", 0.1)
             few = measure_by_cells(game, policy, threads=1)
         many = measure_by_cells(game, policy, threads=3)
         assert [each.best for each in few] == pytest.approx([each.best for each in many], abs=1e-12)
