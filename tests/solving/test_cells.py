@@ -156,6 +156,7 @@ def test_equals_the_enumerated_game_and_the_sweep(name: str, monkeypatch: pytest
         assert max(function.batches) <= BATCH
         with monkeypatch.context() as patched:
             patched.setattr(response, "MOST_MERGED", 8)
+            patched.setattr(response, "ROOM", 0.1)
             few = measure_by_cells(game, policy, threads=1)
         many = measure_by_cells(game, policy, threads=3)
         assert [each.best for each in few] == pytest.approx([each.best for each in many], abs=1e-12)
@@ -203,14 +204,13 @@ def test_an_exception_of_a_report_ends_it() -> None:
 
 
 def sparse(views: Ints, counts: Ints) -> Reals:
-    """One or two actions at each view, by a number made of its components."""
-    weight = np.arange(1, views.shape[1] + 1) ** 3
-    luck = (views @ weight) % 10_007
-    rows = np.zeros((len(views), int(counts.max())))
-    at = np.arange(len(views))
-    rows[at, luck % counts] += 0.7
-    rows[at, np.where(luck % 3 == 0, luck // 7, luck) % counts] += 0.3
-    return rows
+    """Some three tenths of the actions at each view, with probabilities made of its components."""
+    mixed = (views + 2) @ np.random.default_rng(1).integers(1, 1 << 40, views.shape[1])
+    columns = np.arange(counts.max())
+    luck = ((mixed[:, None] % 1_000_003 * 7919 + columns * 104_729) % 1_000_003 + 1) / 1_000_003
+    luck = np.where(columns < counts[:, None], luck, 0.0)
+    chosen = np.where((luck > 0.7) | (luck == luck.max(1, keepdims=True)), luck, 0.0)
+    return np.asarray(chosen / chosen.sum(1, keepdims=True))
 
 
 @pytest.mark.slow

@@ -70,6 +70,7 @@ def measure_policy(
     *,
     method: str | None = None,
     memory: int = DEFAULT_MEMORY,
+    threads: int | None = None,
     report: SweepReport | None = None,
 ) -> Measurement:
     """Measure a policy exactly: every player's value, and what each would gain by a best response.
@@ -81,6 +82,7 @@ def measure_policy(
             measures large games of hidden stones cell by cell, and sweeps the others. Perfect-information games are
             always measured on their positions.
         memory: The most bytes that a sweep may hold, besides a policy's own table.
+        threads: How many measure cell by cell; by default one for each core that the process may use.
         report: Called with the progress of a sweep, or of a measurement cell by cell.
 
     Returns:
@@ -102,7 +104,7 @@ def measure_policy(
         return _on_positions(game, policy, method)
     tree = chosen_tree(game, method)
     if tree is None and (method == "cells" or (method is None and is_measurable_by_cells(game))):
-        return _by_cells(game, policy, report)
+        return _by_cells(game, policy, threads, report)
     if tree is None:
         return _swept(game, policy, memory, report)
     probability = on_tree(tree, policy)
@@ -122,6 +124,7 @@ def nash_conv(
     *,
     method: str | None = None,
     memory: int = DEFAULT_MEMORY,
+    threads: int | None = None,
     report: SweepReport | None = None,
 ) -> float:
     """NashConv: Σ over players of the gain by a best response; zero exactly at a Nash equilibrium.
@@ -133,6 +136,7 @@ def nash_conv(
         policy: A table, or a function of views (`policy.function.PolicyFunction`), such as a network.
         method: As for `measure_policy`.
         memory: As for `measure_policy`.
+        threads: As for `measure_policy`.
         report: As for `measure_policy`.
 
     Returns:
@@ -149,7 +153,7 @@ def nash_conv(
     """
     tree = chosen_tree(game, method) if game.hidden else None
     if tree is None:
-        return measure_policy(game, policy, method=method, memory=memory, report=report).nash_conv
+        return measure_policy(game, policy, method=method, memory=memory, threads=threads, report=report).nash_conv
     return tree_nash_conv(tree, on_tree(tree, policy))
 
 
@@ -276,7 +280,9 @@ def is_measurable_by_cells(game: Game) -> bool:
     return game.num_actions <= MOST_CELLS
 
 
-def _by_cells(game: Game, policy: Policy | PolicyFunction, report: SweepReport | None) -> Measurement:
+def _by_cells(
+    game: Game, policy: Policy | PolicyFunction, threads: int | None, report: SweepReport | None
+) -> Measurement:
     if not is_measurable_by_cells(game):
         raise InputError(
             f"{game.spec} can't be measured cell by cell: expected hidden stones on a small board, with views of a "
@@ -284,7 +290,7 @@ def _by_cells(game: Game, policy: Policy | PolicyFunction, report: SweepReport |
         )
     from qdts.solving.cells.cell_measure import measure_by_cells
 
-    responses = measure_by_cells(game, policy, report=report)
+    responses = measure_by_cells(game, policy, threads=threads, report=report)
     return Measurement(
         tuple(each.value for each in responses),
         tuple(each.best - each.value for each in responses),

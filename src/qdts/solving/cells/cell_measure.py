@@ -19,7 +19,19 @@ from qdts.games.rules.hidden_moves import ABRUPT
 from qdts.hashing import index_rows
 from qdts.kernels import Reals
 from qdts.solving.cells.plan import Plan, make_plan
-from qdts.solving.cells.response import BEST, MEAN, MOST, READ, VISITED, Stack, make_stack, pass_turn, respond
+from qdts.solving.cells.response import (
+    BEST,
+    FULL,
+    MEAN,
+    MOST,
+    READ,
+    VISITED,
+    Stack,
+    enlarge,
+    make_stack,
+    pass_turn,
+    respond,
+)
 from qdts.solving.cells.view_tree import Tree, ViewTree
 from qdts.solving.policy.function import PolicyFunction, evaluate_function, uniform_probabilities
 from qdts.solving.policy.table import Policy, probabilities_at
@@ -116,7 +128,8 @@ def _response(game: Game, sides: list[_Side], player: int, threads: int, report:
 
     def run(entry: int) -> None:
         stack = free.get()
-        respond(own.tree, own.probability, plan, stack, entry, player, int(abrupt), values[entry])
+        while respond(own.tree, own.probability, plan, stack, entry, player, int(abrupt), values[entry]) == FULL:
+            stack = enlarge(stack)
         free.put(stack)
 
     with ThreadPoolExecutor(threads) as pool, _stopping(stacks):

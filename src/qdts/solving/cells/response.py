@@ -29,6 +29,10 @@ from qdts.solving.cells.view_tree import IMPOSSIBLE, STONE, WON, Tree, TreeType
 
 MOST_MERGED = 1 << 22
 """Tables of more patterns are not merged: what their hash table takes in time is more than it saves."""
+ROOM = 1.25
+"""Patterns that a stack has room for at first, as a multiple of the plan's; tables shrink fast, so this is enough."""
+DONE, FULL = range(2)
+"""Status of `respond`: FULL if the stack was too small, so that the entry has to be tried again with a larger one."""
 BEST, MEAN = range(2)
 """The values of a best response and of the player's own policy."""
 READ, VISITED, MOST = range(3)
@@ -63,8 +67,8 @@ declare(Stack, StackType)
 
 
 def make_stack(plan: Plan, cells: int) -> Stack:
-    """An empty stack for responses to a plan. The system provides its memory as it is used."""
-    room, depths = max(1, len(plan.pattern)) * (cells + 1), cells + 2
+    """An empty stack for responses to a plan."""
+    room, depths = int(ROOM * len(plan.pattern)) + 1, cells + 2
     end, number, turn, cursor, stop = np.zeros((5, depths), np.int64)
     return Stack(
         pattern=np.empty(room, np.int64),
@@ -80,6 +84,12 @@ def make_stack(plan: Plan, cells: int) -> Stack:
         counters=np.zeros(3, np.int64),
         flag=np.zeros(1, np.int64),
     )
+
+
+def enlarge(stack: Stack) -> Stack:
+    """A stack with twice the room, and the same counters and flag."""
+    room = 2 * len(stack.pattern)
+    return stack._replace(pattern=np.empty(room, np.int64), weight=np.empty(room))
 
 
 @kernel(inline=True)
@@ -179,10 +189,10 @@ def pass_turn(plan: Plan, turn: int) -> float:
     return lost
 
 
-@kernel(types.void(TreeType, float64[::1], PlanType, StackType, int64, int64, int64, float64[::1]))
+@kernel(int64(TreeType, float64[::1], PlanType, StackType, int64, int64, int64, float64[::1]))
 def respond(
     tree: Tree, probability: Reals, plan: Plan, stack: Stack, entry: int, turn: int, abrupt: int, out: Reals
-) -> None:
+) -> int:
     """Write BEST and MEAN of one entry of the responder's first view, before which the other has had `turn` turns."""
     tree, plan, stack = borrowed(tree), borrowed(plan), borrowed(stack)
     own = Plan(stack.pattern, stack.weight)
@@ -215,6 +225,8 @@ def respond(
             stack.sums[depth, BEST] += gain
             stack.sums[depth, MEAN] += gain
             continue
+        if stack.end[depth] + end - begin > len(stack.pattern):
+            return FULL
         passes = 1 if outcome == STONE else abrupt
         lost = _try_cell(stack, table, begin, end, depth + 1, cell, outcome, passes)
         stack.sums[depth, BEST] -= lost
@@ -229,3 +241,4 @@ def respond(
             stack.counters[VISITED] += 1
             stack.counters[MOST] = max(stack.counters[MOST], stack.end[depth])
     out[BEST], out[MEAN] = stack.sums[0, BEST], stack.sums[0, MEAN]
+    return DONE
