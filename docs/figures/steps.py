@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from drawing import BAD, BOB, GOOD, INK, THIRD, Drawing, Point
+from drawing import ALICE, BAD, BOB, GOOD, INK, THIRD, Drawing, Point
 
 HERE = Path(__file__).parent
 DATA = HERE / "steps.json"
@@ -28,10 +28,11 @@ GAMES = {
     "liars_dice(dice_sides=4)": ("liar's dice", BAD),
     "goofspiel(num_cards=4,imp_info=true,points_order=descending)": ("goofspiel", THIRD),
     "dark_hex(num_rows=2,num_cols=2,gameversion=adh)": ("dark hex", GOOD),
+    "matrix_game(payoffs=[[0,-1,2],[1,0,-1],[-2,1,0]])": ("matrix", ALICE),
 }
 PANELS = {
     "range": ("In units of S: η = 5, α = 0.1", "S: half the range of returns"),
-    "spread": ("In units of σ: η = 0.3 to 0.1, α = 1", "σ: the spread of Q over the actions of a view"),
+    "spread": ("In units of σ: η = 0.5 to 0.15, α = 0.7", "σ: the spread of values over a player's actions"),
 }
 LOW, HIGH = 0.0005, 2.6
 WIDTH, HEIGHT = 720, 384
@@ -54,7 +55,7 @@ def _run(spec: str, unit: str) -> list[tuple[int, float]]:
     import qdts
     from qdts.learning.config import at
     from qdts.search.decision.mirror import mirror_steps
-    from qdts.solving.exact.values import action_values, view_reach
+    from qdts.solving.exact.values import action_values
     from qdts.solving.policy.table import policy_on, uniform
     from qdts.solving.tree.recent import game_tree
 
@@ -75,13 +76,10 @@ def _run(spec: str, unit: str) -> list[tuple[int, float]]:
     for k in range(1, STEPS + 1):
         progress = (k - 1) / STEPS
         q = rows(action_values(tree, p))
-        mean = q.sum(1) / count
-        square = (np.where(legal, q - mean[:, None], 0.0) ** 2).sum(1) / count
-        weight = np.where(count > 1, view_reach(tree, p), 0.0)
-        spread = math.sqrt((weight * square).sum() / weight.sum())
+        spread = _spread(tree, p)
         sigma = spread if sigma is None else sigma + 0.05 * (spread - sigma)
         by_range = unit == "range"
-        step, strength = (5.0, 0.1) if by_range else (at(0.3, 0.1, progress), 1.0)
+        step, strength = (5.0, 0.1) if by_range else (at(0.5, 0.15, progress), 0.7)
         magnet = at(0.1, 0.003, progress)
         rho = rows((1.0 - magnet) * average + magnet * even)
         target = np.zeros(legal.shape)
@@ -92,6 +90,25 @@ def _run(spec: str, unit: str) -> list[tuple[int, float]]:
         if k in SHOWN:
             out.append((k, qdts.nash_conv(game, policy_on(tree, p)) / most))
     return out
+
+
+def _spread(tree: Any, p: Any) -> float:
+    """σ with exact values: the root of the mean variance of u over a player's actions, by the others' reach."""
+    import numpy as np
+
+    from qdts.solving.exact.values import history_values, reach
+
+    h, value = tree.histories, history_values(tree, p)
+    total = weights = 0.0
+    for player in range(tree.game.players):
+        child = np.flatnonzero((h.parent >= 0) & (h.mover[h.parent] == player))
+        parent, u, size = h.parent[child], value[child, player], len(h.parent)
+        count, first, second = (np.bincount(parent, x, size) for x in (np.ones(len(u)), u, u * u))
+        several = count > 1
+        variance = second[several] / count[several] - (first[several] / count[several]) ** 2
+        r = reach(tree, p, player)[several]
+        total, weights = total + (r * variance).sum(), weights + r.sum()
+    return math.sqrt(total / weights)
 
 
 def draw(data: dict[str, Any]) -> Drawing:

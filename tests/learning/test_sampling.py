@@ -116,7 +116,16 @@ def test_values_of_views_with_many_games(spec: str) -> None:
 
 
 def test_spread() -> None:
-    _, levels, found = sampled("kuhn_poker", 5000)
-    views = views_of_movers(load_game("kuhn_poker"), levels, found)
-    square = [((q[:d] - q[:d].mean()) ** 2).mean() for q, d in zip(views.action, views.degree, strict=True)]
-    assert spread(views) == pytest.approx(np.sqrt(np.average(square, weights=views.weight)))
+    """Its equation, history by history."""
+    game, levels, found = sampled("leduc_poker", 300)
+    total = weights = 0.0
+    for level, part in zip(levels, found, strict=True):
+        for row, player in enumerate(level.mover):
+            count = level.degree[row]
+            if player >= 0 and count > 1:
+                guess = [(part.child if level.taken[row, a] else level.children)[row, a, player] for a in range(count)]
+                weight = level.times[row] * level.weight(np.array([row]), int(player))[0]
+                total, weights = total + weight * np.var(guess), weights + weight
+    assert spread(levels, found) == pytest.approx(np.sqrt(total / weights), rel=1e-5)
+    assert spread(levels[:1], found[:1]) == 0.0, "chance alone"
+    assert game.scale > spread(levels, found) > 0.1

@@ -138,13 +138,13 @@ class PolicySettings:
         },
     )
     step: float = setting(
-        0.3, "η: the mirror step of the policy target, at the start of the run.", NOT_NEGATIVE, formerly="search.step"
+        0.5, "η: the mirror step of the policy target, at the start of the run.", NOT_NEGATIVE, formerly="search.step"
     )
-    step_last: float = setting(0.1, "η at the end of the run.", NOT_NEGATIVE, formerly="search.step_last")
+    step_last: float = setting(0.15, "η at the end of the run.", NOT_NEGATIVE, formerly="search.step_last")
     temperature: float = setting(
-        1.0, "α: the strength of the magnet, at the start of the run.", NOT_NEGATIVE, formerly="search.temperature"
+        0.7, "α: the strength of the magnet, at the start of the run.", NOT_NEGATIVE, formerly="search.temperature"
     )
-    temperature_last: float = setting(1.0, "α at the end of the run.", NOT_NEGATIVE, formerly="search.temperature_last")
+    temperature_last: float = setting(0.7, "α at the end of the run.", NOT_NEGATIVE, formerly="search.temperature_last")
     uniform: float = setting(
         0.1,
         "The share of uniform play in the magnet ρ, at the start of the run; the rest is P of the averaged weights.",
@@ -161,7 +161,7 @@ class PolicySettings:
         "spread",
         "The unit of Q in the mirror step.",
         choices={
-            "spread": "how far the values of a view's actions lie apart, as measured",
+            "spread": "how far the values of a player's actions lie apart, as measured",
             "scale": "S, half the range of returns",
         },
     )

@@ -62,9 +62,9 @@ METRICS = (
     Metric("root_temperature", "magnet strength", "", "α_root in this generation"),
     Metric(
         "spread",
-        "spread of Q",
+        "spread of values",
         "S, half the range of returns",
-        "σ: root mean square of Q minus its mean over the actions of a view, a running mean; the unit of steps",
+        "σ: how far the values of a player's actions lie apart if they know the world, a running mean; a step's unit",
     ),
     Metric("policy_loss", "loss of P", "nats", "cross-entropy of P with its targets, mean over steps", LOSSES, "P"),
     Metric("value_loss", "loss of V", "variance of targets", "mean square of target − V, mean over steps", LOSSES, "V"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,12 +33,20 @@ SELFPLAY_EXAMPLES = """[bold]Examples[/]
   qdts bench selfplay --game kuhn_poker --threads 2 --json
   python -m qdts.learning.speed leduc_poker device=cuda     # without the front end's libraries"""
 
-app = typer.Typer(help="Measure speed, side by side with others.")
+LEARN_EXAMPLES = """[bold]Examples[/]
+  qdts bench learn --list                       # the games, their budgets and goals
+  qdts bench learn --only leduc                 # some games
+  qdts bench learn --seeds 1,2,3 --threads 2    # the whole table: hours
+
+Each game and seed is a run in the folder of --out. What is there is not made
+again; after Ctrl-C the same command goes on where it was."""
+
+app = typer.Typer(help="Measure speed, side by side with others, and what is learned.")
 
 
 @app.callback()
 def bench() -> None:
-    """Measure speed, side by side with others."""
+    """Measure speed, side by side with others, and what is learned."""
 
 
 @app.command(epilog=SOLVE_EXAMPLES)
@@ -123,6 +132,44 @@ def selfplay(
     screen = console()
     show_machine(screen, about)
     show_learning_speed(screen, speed, generations=generations, setup=f"threads {threads} · {device}")
+
+
+@app.command(epilog=LEARN_EXAMPLES)
+def learn(
+    only: Annotated[str, typer.Option(help="Only games whose name contains this.")] = "",
+    seeds: Annotated[str, typer.Option(help="Seeds, with commas between.")] = "1,2,3",
+    out: Annotated[Path, typer.Option(help="The folder of the runs.")] = Path("runs/results"),
+    threads: Annotated[int, typer.Option(min=1, help="Threads of each run.")] = 2,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Train nothing: show what there is, and what was reached.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Results: train each game of a table for its budget, with default settings, and measure NashConv."""
+    from qdts.cli.benchmarks import learning
+    from qdts.cli.display.benchmark import show_results
+    from qdts.cli.display.training import follower
+
+    numbers = _seeds(seeds)
+    tasks = learning.tasks_of(only)
+    if not tasks:
+        raise InputError(f"no game of the table contains '{only}', expected a part of a name: see --list")
+    for task, seed, folder in learning.cells(out, tasks, numbers):
+        if not list_ and not learning.is_made(folder, task):
+            with follower(silent=as_json) as watch:
+                learning.make_cell(folder, task, seed, threads, watch)
+    made = [learning.read_cell(folder, task, seed) for task, seed, folder in learning.cells(out, tasks, numbers)]
+    if as_json:
+        print_json({"cells": [cell.as_data() for cell in made]})
+        return
+    show_results(console(), made)
+
+
+def _seeds(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"--seeds {text} makes no sense, expected numbers such as 1,2,3") from None
 
 
 def _measure(rows: Callable[[], Rows], as_json: bool) -> None:

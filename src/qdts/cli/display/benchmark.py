@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from qdts.cli.display.output import number
@@ -11,6 +11,7 @@ from qdts.cli.display.output import number
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from qdts.cli.benchmarks.learning import Cell
     from qdts.cli.benchmarks.rows import Entry, Row
 
 VERDICTS = {True: "[green]met[/]", False: "[red]not met[/]", None: "[yellow]not known[/]"}
@@ -54,6 +55,29 @@ def show_learning_speed(screen: Console, speed: Mapping[str, Any], *, generation
     shares = ", ".join(f"{part} {share:.0%}" for part, share in speed["shares"].items())
     screen.print(f"  share of time: {shares}")
     screen.print(f"  [dim]clock: {generations} generations, without compiling, measuring and checkpoints[/]")
+
+
+def show_results(screen: Console, cells: Sequence[Cell]) -> None:
+    """Print what was reached in each game, with all seeds."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table("game", "minutes", "goal", "NashConv of each seed", "mean", "worst", "", box=box.SIMPLE_HEAD)
+    for task in dict.fromkeys(cell.task for cell in cells):
+        own = [cell for cell in cells if cell.task == task]
+        made = [cell.nash_conv for cell in own if cell.nash_conv is not None]
+        uniform = next((cell.uniform for cell in own if cell.uniform is not None), None)
+        goal = f"{task.goal:g} of uniform's" if task.share else f"{task.goal:g}"
+        if not made:
+            table.add_row(task.game, f"{task.minutes:g}", goal, "not made", "", "", "")
+            continue
+        most = task.goal * (uniform or 0.0) if task.share else task.goal
+        mean = sum(made) / len(made)
+        every = ", ".join(map(number, made))
+        verdict = "reached" if mean <= most else f"above {number(most)}"
+        table.add_row(task.game, f"{task.minutes:g}", goal, every, number(mean), number(max(made)), verdict)
+    screen.print(table)
+    screen.print("[dim]NashConv of P with averaged weights, exact. Minutes: self-play and fitting alone.[/]")
 
 
 def figure_text(figure: float) -> str:

@@ -120,7 +120,7 @@ class SampledGames:
         levels, estimates = self._sample(network, stream, report)
         views = views_of_movers(game, levels, estimates)
         self.coverage.put(views.view, views.player)
-        self._follow(spread(views) / game.scale)
+        self._follow(spread(levels, estimates) / game.scale)
         most = config.fit.steps * config.fit.rows
         policy = self._policy_examples(views, most, progress, stream)
         value = value_examples_of(game, levels, estimates, views, most=most, power=config.policy.power, stream=stream)

@@ -127,14 +127,26 @@ class _Means(NamedTuple):
         return np.where(total > 0.0, self.total(x * wide) / np.where(total > 0.0, total, 1.0), 0.0)
 
 
-def spread(views: Views) -> float:
-    """σ: the root mean square of Q(a) − the mean of Q over the legal actions; views count by their weight.
+def spread(levels: Sequence[Level], estimates: Sequence[Estimates]) -> float:
+    """σ: how far apart the values of a player's actions lie, if they knew the world; root mean square.
 
-    It says how much is at stake in a decision, where S, half the range of returns, says how much could be in the
-    whole game. 0 where nobody has a choice.
+        σ² = Σ n w Var_a x(h, a) / Σ n w,      x(h, a) = û(ha) where a game took a, else V_c(h, a)
+
+    over the histories h at which a player has several actions, Var_a over these. It says how much is at stake in a
+    decision. In a view's Q worlds cancel out, and at a mixed equilibrium all of it may: that is no unit to step by.
+    0 where nobody has a choice.
     """
-    legal = np.arange(views.action.shape[1]) < views.degree[:, None]
-    mean = (views.action * legal).sum(1) / views.degree
-    square = (np.where(legal, views.action - mean[:, None], 0.0) ** 2).sum(1) / views.degree
-    weight = np.where(views.degree > 1, views.weight, 0.0)
-    return float(np.sqrt((weight * square).sum() / weight.sum())) if weight.sum() > 0.0 else 0.0
+    total, weights = 0.0, 0.0
+    for level, found in zip(levels, estimates, strict=True):
+        own = np.flatnonzero((level.mover >= 0) & (level.degree > 1))
+        player, degree = level.mover[own], level.degree[own]
+        rows = np.arange(len(own))
+        x = np.where(level.taken[own] > 0, found.child[own][rows, :, player], level.children[own][rows, :, player])
+        legal = np.arange(x.shape[1]) < degree[:, None]
+        mean = np.where(legal, x, 0.0).sum(1) / degree
+        variance = (np.where(legal, x - mean[:, None], 0.0) ** 2).sum(1) / degree
+        ratio = level.log_ratio[own]
+        weight = level.times[own] * np.exp(ratio.sum(1) - ratio[rows, player])
+        total += float((weight * variance).sum())
+        weights += float(weight.sum())
+    return float(np.sqrt(total / weights)) if weights > 0.0 else 0.0

@@ -1,0 +1,130 @@
+"""The results of learning: a table of games, each with its budget and what is to be reached, made cell by cell.
+
+A cell is one game and one seed, and a run of its own in the folder of the table. What is there is not made again,
+and what was left unfinished is resumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from qdts.games.registry import load_game
+from qdts.learning.loop import Watch, resume, train
+from qdts.learning.metrics import latest
+from qdts.learning.run import Run, is_run, open_run
+from qdts.solving.measure import measure_policy
+from qdts.solving.uniform import uniform_policy
+
+
+class Task(NamedTuple):
+    """A game to learn."""
+
+    game: str
+    minutes: float
+    """The budget: minutes of self-play and training."""
+    goal: float
+    """NashConv of the averaged weights, at most, as a mean over seeds."""
+    share: bool = False
+    """Whether the goal is a share of uniform play's NashConv."""
+
+
+IMPORTS = (
+    "misere(game=liars_dice(dice_sides=4))",
+    "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,maxRaises=2 2,"
+    "numSuits=1,numRanks=5,numHoleCards=1,numBoardCards=0 1)",
+    "universal_poker(betting=nolimit,numPlayers=2,numRounds=2,blind=1 1,stack=6 6,firstPlayer=1 1,numSuits=2,"
+    "numRanks=3,numHoleCards=1,numBoardCards=0 1)",
+    "oshi_zumo(coins=5,size=1,horizon=5)",
+    "turn_based_simultaneous_game(game=goofspiel(num_cards=4,points_order=random,imp_info=true))",
+    "liars_dice(dice_sides=5,bidding_rule=reset-quantity)",
+)
+"""Games of OpenSpiel; they were chosen before any of them was learned."""
+FILES = ("coup.py", "burglar.py", "i_doubt_it.py")
+"""Games in docs/examples that took no part in any choice."""
+TASKS = (
+    Task("kuhn_poker", 1, 0.006),
+    Task("leduc_poker", 8, 0.10),
+    Task("liars_dice(dice_sides=4)", 10, 0.034),
+    Task("liars_dice", 30, 0.12),
+    Task("liars_dice(numdice=2,dice_sides=3)", 30, 0.12),
+    Task("goofspiel(num_cards=4,imp_info=true,points_order=descending)", 10, 0.06),
+    Task("kuhn_poker(players=3)", 2, 0.01),
+    Task("matrix_game", 2, 0.01),
+    Task("dark_hex(num_rows=2,num_cols=2,gameversion=adh)", 2, 0.01),
+    *(Task(f"openspiel:{name}", 10, 0.05, share=True) for name in IMPORTS),
+    *(Task(f"docs/examples/{name}", 10, 0.05, share=True) for name in FILES),
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One game and one seed, with what was reached."""
+
+    task: Task
+    seed: int
+    nash_conv: float | None = None
+    """With averaged weights; None where the cell is not made."""
+    newest: float | None = None
+    uniform: float | None = None
+    """NashConv of uniform play."""
+    generations: int = 0
+
+    def as_data(self) -> dict[str, Any]:
+        """For JSON."""
+        made = {"nash_conv_average": self.nash_conv, "nash_conv": self.newest, "uniform": self.uniform}
+        about = {"game": self.task.game, "minutes": self.task.minutes, "goal": self.task.goal, "share": self.task.share}
+        return about | {"seed": self.seed, "generations": self.generations} | made
+
+
+def tasks_of(only: str) -> list[Task]:
+    """The games whose name contains a text."""
+    return [task for task in TASKS if only in task.game]
+
+
+def folder_of(out: Path, task: Task, seed: int) -> Path:
+    """Where the run of a cell is."""
+    name = "".join(c if c.isalnum() or c in "_-=." else "-" for c in task.game).strip("-")
+    return out / f"{name[:120]}-{seed}"
+
+
+def cells(out: Path, tasks: Sequence[Task], seeds: Sequence[int]) -> Iterator[tuple[Task, int, Path]]:
+    """The cells that are to be made, seed by seed, so that every game comes early."""
+    for seed in seeds:
+        for task in tasks:
+            yield task, seed, folder_of(out, task, seed)
+
+
+def is_made(folder: Path, task: Task) -> bool:
+    """Whether the run of a cell has spent its budget."""
+    if not is_run(folder):
+        return False
+    lines = _run(folder, task).metrics()
+    return bool(lines) and lines[-1]["seconds"] >= 60.0 * task.minutes
+
+
+def make_cell(folder: Path, task: Task, seed: int, threads: int, watch: Watch) -> None:
+    """Train one cell, from the start or from where it was left."""
+    quick = ["measure.visits=1"]  # the searched policy is not part of the table
+    if is_run(folder):
+        resume(folder, game=load_game(task.game), threads=threads, watch=watch)
+    else:
+        train(task.game, minutes=task.minutes, seed=seed, out=folder, settings=quick, threads=threads, watch=watch)
+
+
+def read_cell(folder: Path, task: Task, seed: int) -> Cell:
+    """What was reached in a cell."""
+    if not is_made(folder, task):
+        return Cell(task, seed)
+    run = _run(folder, task)
+    game, lines = run.game, run.metrics()
+    even = measure_policy(game, uniform_policy(game)).nash_conv
+    return Cell(
+        task, seed, latest(lines, "nash_conv_average"), latest(lines, "nash_conv"), even, lines[-1]["generation"]
+    )
+
+
+def _run(folder: Path, task: Task) -> Run:
+    return open_run(folder, load_game(task.game))
