@@ -31,8 +31,8 @@ class Step(NamedTuple):
 
 
 TRAINING = (
-    Step(0, 0, "1  play", "self-play with search", "learning/selfplay", ALICE),
-    Step(1, 0, "2  record", "worlds, moves, searches", "learning/selfplay/record.py", INK),
+    Step(0, 0, "1  play", "games from P, or by search", "learning/experience", ALICE),
+    Step(1, 0, "2  record", "of searched games", "learning/selfplay/record.py", INK),
     Step(2, 0, "3  targets", "of P, V and V_c, by view", "learning/targets", BOB),
     Step(2, 1, "4  train", "losses, averaged weights", "nets", BOB),
     Step(1, 1, "5  beliefs", "new games of P teach H", "learning/targets/belief.py", THIRD),
