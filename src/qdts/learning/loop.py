@@ -130,7 +130,7 @@ def resume(
 
     Args:
         folder: Of the run.
-        game: The game of the run; it must be given for a game of your own.
+        game: The game of the run. It must be given for a game from a file that was moved or has changed since.
         minutes: Another budget, for a run with a budget of minutes.
         generations: Another budget, for a run with a budget of generations.
         device: Where networks run: cpu or cuda.
