@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,16 +13,18 @@ from learning.samples import HIDDEN
 from qdts import load_game
 from qdts.games import Game
 from qdts.kernels import Reals
+from qdts.learning import search_measure
 from qdts.learning.config import Config, changed
 from qdts.learning.measure import (
     Measured,
     belief_error,
     is_measurable,
     measure,
-    measure_search,
     network_policy,
     value_error,
 )
+from qdts.learning.search_measure import measure_search, time_allowed
+from qdts.nets.evaluator import Network
 from qdts.nets.model import Size
 from qdts.nets.networks import Networks, groups_of
 from qdts.search.evaluation.batches import OneByOne
@@ -161,17 +164,54 @@ def test_the_searched_policy() -> None:
     networks = Networks(game, Size(16, 1))
     for p in networks.average.parameters():
         p.data *= 3.0
-    shares: list[float] = []
+    reported: list[tuple[str, float]] = []
     model, belief = groups_of(average=True, source=config.belief.source)
     network = networks.evaluator(model, belief, batch=16, cache=1024)
-    found = measure_search(network, config, report=shares.append)
-    assert [line["visits"] for line in found] == [2, 8]
-    for line in found:
+    found = measure_search(lambda: network, config, report=lambda what, share: reported.append((what, share)))
+    assert [line["visits"] for line in found.rows] == [2, 8]
+    assert (found.left_out, found.interrupted) == ([], False)
+    for line in found.rows:
         played = [
             searched_policy(game, named("qdts-descent"), int(line["visits"]), evaluator=network, seed=s)
             for s in range(2)
         ]
         mean = replace(played[0], probability=(played[0].probability + played[1].probability) / 2)
         assert line["nash_conv"] == pytest.approx(measure_policy(game, mean).nash_conv, abs=1e-12)
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
+    assert [share for what, share in reported if "8 visits" in what][-1] == 1.0
+    assert re.fullmatch(r"measuring the searched policy: about \d+ s, 2 visits", reported[0][0])
+
+
+def untrained(config: Config) -> Network:
+    model, belief = groups_of(average=True, source=config.belief.source)
+    return Networks(load_game("kuhn_poker"), Size(16, 1)).evaluator(model, belief, batch=16, cache=1024)
+
+
+def test_the_searched_policy_is_measured_in_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = changed(Config(), {"measure.visits": (2, 4, 8)})
+    network = untrained(config)
+    monkeypatch.setattr(search_measure, "_seconds_per_visit", lambda *_: 1.0)  # of each of the 12 information sets
+    few = measure_search(lambda: network, config, seconds=30.0)
+    assert [line["visits"] for line in few.rows][:1] == [2]
+    none = measure_search(lambda: network, config, seconds=20.0)
+    assert (none.rows, none.left_out, none.interrupted) == ([], [2, 4, 8], False)
+    assert [time_allowed(seconds) for seconds in (5.0, 240.0)] == [10.0, 24.0]
+
+
+def test_what_takes_longer_than_expected_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = changed(Config(), {"measure.visits": (2, 4)})
+    network = untrained(config)
+    monkeypatch.setattr(search_measure, "_seconds_per_visit", lambda *_: 0.0)
+    given_up = measure_search(lambda: network, config, seconds=1e-9)
+    assert (given_up.rows, given_up.left_out, given_up.interrupted) == ([], [2, 4], False)
+
+
+def test_ctrl_c_keeps_what_was_measured() -> None:
+    config = changed(Config(), {"measure.visits": (2, 4)})
+    network = untrained(config)
+
+    def interrupt(what: str, _: float) -> None:
+        if "4 visits" in what:
+            raise KeyboardInterrupt
+
+    found = measure_search(lambda: network, config, report=interrupt)
+    assert ([line["visits"] for line in found.rows], found.left_out, found.interrupted) == ([2], [4], True)

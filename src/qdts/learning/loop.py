@@ -16,11 +16,12 @@ from qdts.learning.compilation import compile_ahead
 from qdts.learning.config import preset, read_settings
 from qdts.learning.experience.searched import search_options
 from qdts.learning.learner import Learner
-from qdts.learning.measure import is_measurable, measure, measure_search
+from qdts.learning.measure import is_measurable, measure
 from qdts.learning.metrics import Line, line
 from qdts.learning.nodes.clock import Stopwatch
 from qdts.learning.report.page import write_report
 from qdts.learning.run import Run, create_run, is_kept, open_run, since_kept, verify_budget, write_config
+from qdts.learning.search_measure import SearchMeasure, measure_search, time_allowed
 from qdts.nets.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 
 REPORT_PAUSE = 5.0
@@ -234,23 +235,28 @@ def _loop(run: Run, learner: Learner, last: Line, measurable: bool, watch: Watch
             with budget:
                 learner.learn_average_belief(generation, since_kept(generation), watch.doing)
         games += experience.metrics.pop("games")
+        measured = _measured(learner, watch) if measurable and (over or is_due(generation)) else {}
+        searched = _searched(run, learner, budget.seconds, watch) if measurable and over else SearchMeasure()
         metrics = line(
             generation=generation,
             games=games,
             seconds=budget.seconds,
             **experience.metrics,
             **losses,
-            **(_measured(learner, watch, searches=over) if measurable and (over or is_due(generation)) else {}),
+            **measured,
+            **({"nash_conv_search": searched.rows} if measurable and over else {}),
         )
         _save(run, learner, metrics)
         if time.monotonic() - reported > REPORT_PAUSE:
             write_report(run)
             reported = time.monotonic()
         watch.done(metrics, min(1.0, run.progress(generation + 1, budget.seconds)))
+        if searched.interrupted:
+            raise KeyboardInterrupt
 
 
-def _measured(learner: Learner, watch: Watch, *, searches: bool) -> Line:
-    """The exact measures of the networks, and of the searched policies."""
+def _measured(learner: Learner, watch: Watch) -> Line:
+    """The exact measures of the networks."""
     watch.doing("measuring", 0.0)
     newest = measure(learner.evaluator(), met=learner.source.coverage.has)
     average = measure(learner.evaluator(average=True), policy_only=True)
@@ -262,13 +268,19 @@ def _measured(learner: Learner, watch: Watch, *, searches: bool) -> Line:
         "outcome_residual": learner.source.outcome_residual(),
         "coverage": newest.coverage,
     }
-    found = {name: value for name, value in found.items() if value is not None}
-    if searches:
-        found["nash_conv_search"] = measure_search(
-            learner.evaluator(average=True), learner.config, threads=learner.resources.threads,
-            report=lambda share: watch.doing("measuring the searched policy", share),
-        )  # fmt: skip
-    return found
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _searched(run: Run, learner: Learner, seconds: float, watch: Watch) -> SearchMeasure:
+    """The measures of the searched policy, in a share of the time that the run took; Ctrl-C keeps what there is."""
+    watch.doing("estimating the time to measure the searched policy", 0.0)
+    return measure_search(
+        lambda: learner.evaluator(average=True),
+        run.config,
+        seconds=time_allowed(seconds if run.minutes is None else 60.0 * run.minutes),
+        threads=learner.resources.threads,
+        report=watch.doing,
+    )
 
 
 def _save(run: Run, learner: Learner, metrics: Line) -> None:

@@ -16,15 +16,11 @@ from numpy.typing import NDArray
 
 from qdts.games.game import Game
 from qdts.kernels import Ints
-from qdts.learning.config import Config
 from qdts.learning.nodes.evaluation import act_nodes, policy_at, values_at
 from qdts.learning.nodes.nodes import Nodes, queries_of, sample_chain
 from qdts.nets.evaluator import Network
 from qdts.search.evaluation.batches import empty_evaluations
 from qdts.search.evaluation.evaluator import NOTHING
-from qdts.search.everywhere import searched_nash_conv
-from qdts.search.options.compatibility import search_with_networks
-from qdts.search.options.named import named
 from qdts.solving.exact.belief import tree_worlds
 from qdts.solving.exact.values import belief_weights, chance_reach, infoset_values, reach, view_reach
 from qdts.solving.measure import measure_policy
@@ -134,24 +130,3 @@ def measure(network: Network, *, policy_only: bool = False, met: Met | None = No
     belief = belief_error(network, policy) if has_belief else None
     covered = None if met is None else coverage(policy, met)
     return Measured(distance, value_error(network, policy), belief, covered)
-
-
-def measure_search(
-    network: Network, config: Config, *, threads: int = 1, report: Callable[[float], None] | None = None
-) -> list[dict[str, float]]:
-    """NashConv of the search for networks with a network, by visits; its move distribution is averaged over seeds."""
-    game, visits = network.game, config.measure.visits
-    options = named(search_with_networks(game), belief="exact" if config.belief.source == "exact" else "model")
-    found = []
-    for k, n in enumerate(visits):
-
-        def searched(done: int, of: int, k: int = k) -> None:
-            if report is not None:
-                report((k + done / of) / len(visits))
-
-        seeds = range(config.measure.seeds)
-        distance = searched_nash_conv(
-            game, options, n, seeds, evaluator=network, threads=threads, report=searched
-        ).nash_conv
-        found.append({"visits": n, "nash_conv": distance})
-    return found

@@ -211,6 +211,37 @@ def test_ctrl_c_keeps_whole_generations(capsys: Output, tmp_path: Path) -> None:
     assert train_json(capsys, "--resume", folder, "--generations", str(goal))["generations"] == goal
 
 
+MEASURED_SLOWLY = """
+import sys, time
+from qdts.cli import main
+from qdts.learning import search_measure
+measure = search_measure.searched_nash_conv
+def slow(game, options, visits, *rest, **named):
+    if visits == 4:
+        print("measuring 4 visits", file=sys.stderr, flush=True)
+        time.sleep(60)
+    return measure(game, options, visits, *rest, **named)
+search_measure.searched_nash_conv = slow
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_ctrl_c_while_the_searched_policy_is_measured_keeps_everything(capsys: Output, tmp_path: Path) -> None:
+    folder = str(tmp_path / "run")
+    command = ["train", "kuhn_poker", "--generations", "2", "--json", "--out", folder, *QUICK]
+    ended = interrupt(MEASURED_SLOWLY, *command, after=lambda line: line == "measuring 4 visits\n")
+    assert ended.code == 130
+    data = json.loads(ended.out.splitlines()[-1])
+    assert (data["generations"], data["interrupted"]) == (2, True)
+    assert [row["visits"] for row in data["nash_conv_search"]] == [2]
+    assert ended.err.splitlines()[-2] == "qdts: generations kept: 2; the run is complete"
+    assert open_run(folder).checkpoints() == [1, 2]
+    assert main(["train", "--resume", folder]) == 0
+    printed = capsys.readouterr().out
+    assert "for want of time: the searched policy with 4 visits." in printed
+    assert f" qdts evaluate {folder} --visits 4 does it." in printed
+
+
 def test_the_live_display_shows_figures_and_time_left(tmp_path: Path) -> None:
     run = Run(tmp_path, load_game("kuhn_poker"), 0, Config(), generations=8)
     screen = Console(file=io.StringIO(), force_terminal=True, width=100, height=30)

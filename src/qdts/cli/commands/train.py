@@ -154,7 +154,9 @@ def _finish(run: Run, interrupted: bool, as_json: bool) -> None:
         learned.show(console(), run, figures)
     if interrupted:
         command = shlex.join(["qdts", "train", "--resume", str(run.folder)])
-        print(f"qdts: generations kept: {figures['generations']:,}; {command} continues", file=sys.stderr, flush=True)
+        over = run.progress(figures["generations"] + 1, figures["seconds"]) >= 1.0
+        then = "the run is complete" if over else f"{command} continues"
+        print(f"qdts: generations kept: {figures['generations']:,}; {then}", file=sys.stderr, flush=True)
         raise typer.Exit(INTERRUPTED)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from qdts.cli.display import chart
@@ -45,7 +46,7 @@ def show(screen: Console, run: Run, found: Mapping[str, Any]) -> None:
 
     from qdts.learning.metrics import is_measured, label
 
-    facts = _facts(found, run.game.players)
+    facts = _facts(run, found)
     if found["interrupted"]:
         facts["stopped"] = "[yellow]by Ctrl-C: this is what there was[/]"
     colour = "yellow" if found["interrupted"] else "green"
@@ -56,15 +57,36 @@ def show(screen: Console, run: Run, found: Mapping[str, Any]) -> None:
         screen.print("\n".join(chart.log_log(points, height=CHART_ROWS)), style="cyan")
     if points:
         _show_strategy(screen, run)
+    if missing := left_out(run, found):
+        visits, command = ", ".join(f"{n:,}" for n in missing), escape(evaluate_command(run, missing))
+        text = (
+            f"\nNot measured, for want of time: the searched policy with {visits} visits. [bold]{command}[/] does it."
+        )
+        screen.print(text, soft_wrap=True)
     screen.print(f"\nThe report, for a browser: [bold]{escape(str(run.report))}[/]", soft_wrap=True)
 
 
-def _facts(found: Mapping[str, Any], players: int) -> dict[str, str]:
+def left_out(run: Run, found: Mapping[str, Any]) -> list[int]:
+    """The numbers of visits of the searched policy that took too long to measure, or that Ctrl-C has prevented."""
+    if found["nash_conv_search"] is None:
+        return []
+    return sorted({*run.config.measure.visits} - {row["visits"] for row in found["nash_conv_search"]})
+
+
+def evaluate_command(run: Run, visits: Sequence[int]) -> str:
+    """The command that measures the searched policy as the run does."""
+    parts = ["qdts", "evaluate", str(run.folder), "--visits", ",".join(map(str, visits))]
+    parts += ["--seeds", str(run.config.measure.seeds)] if run.config.measure.seeds > 1 else []
+    parts += ["--option", "belief=exact"] if run.config.belief.source == "exact" else []
+    return shlex.join(parts)
+
+
+def _facts(run: Run, found: Mapping[str, Any]) -> dict[str, str]:
     from qdts.learning.metrics import label
 
     facts: dict[str, str] = {}
     if found["nash_conv"] is not None:
-        facts[label("nash_conv")] = distance(found["nash_conv"], players)
+        facts[label("nash_conv")] = distance(found["nash_conv"], run.game.players)
         facts["  averaged weights"] = f"[bold green]{number(found['nash_conv_average'])}[/]"
         for row in found["nash_conv_search"] or []:
             facts[f"  searched, {row['visits']:,} visits"] = f"[bold green]{number(row['nash_conv'])}[/]"
