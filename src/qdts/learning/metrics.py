@@ -160,8 +160,20 @@ def line(**values: Any) -> Line:
 
 def latest(lines: Sequence[Line], name: str) -> Any:
     """The newest value of a metric; None where it was never measured."""
+    newest = _newest(lines, name)
+    return None if newest is None else newest[name]
+
+
+def generation_of(lines: Sequence[Line], name: str) -> int | None:
+    """The generation that the newest value of a metric is of; None where it was never measured."""
+    newest = _newest(lines, name)
+    return None if newest is None else int(newest["generation"])
+
+
+def _newest(lines: Sequence[Line], name: str) -> Line | None:
+    """The newest line that holds a metric."""
     assert name in BY_NAME, name
-    return next((line[name] for line in reversed(lines) if line.get(name) is not None), None)
+    return next((line for line in reversed(lines) if line.get(name) is not None), None)
 
 
 def is_measured(line: Line) -> bool:

@@ -6,6 +6,7 @@ import importlib.util
 import io
 import json
 import re
+import shutil
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from rich.console import Console
 from cli.running import Output, check_failure, interrupt
 from qdts.cli import main
 from qdts.cli.display.chart import spark
+from qdts.cli.display.run import figures, show
 from qdts.cli.display.training import Display
 from qdts.games.registry import load_game
 from qdts.learning.config import SETTINGS, Config, flat
@@ -24,7 +26,7 @@ from qdts.learning.run import Run, open_run
 
 KEYS = {
     *("game", "run", "seed", "generations", "seconds", "games", "nash_conv", "nash_conv_average", "nash_conv_search"),
-    *("value_error", "belief_error", "interrupted"),
+    *("value_error", "belief_error", "nash_conv_generation", "nash_conv_search_generation", "interrupted"),
 }
 TINY = [
     *("net.width=8", "net.layers=1", "search.visits=2", "play.games=20", "belief.games=20", "belief.steps=2"),
@@ -240,6 +242,35 @@ def test_ctrl_c_while_the_searched_policy_is_measured_keeps_everything(capsys: O
     printed = capsys.readouterr().out
     assert "for want of time: the searched policy with 4 visits." in printed
     assert f" qdts evaluate {folder} --visits 4 does it." in printed
+
+
+def test_measures_name_the_generation_that_was_measured(kuhn_run: Run, tmp_path: Path) -> None:
+    """Between two generations that are measured, and after a resumption, the last one was not."""
+    shutil.copytree(kuhn_run.folder, tmp_path / "run")
+    run = open_run(tmp_path / "run")
+    first, second, third = run.metrics()
+    measured = ("nash_conv", "nash_conv_average", "nash_conv_search", "value_error", "belief_error")
+    last = {name: value for name, value in third.items() if name not in measured}
+    lines = [first | {"nash_conv_search": third["nash_conv_search"]}, second | {"nash_conv": 0.125}, last]
+    (run.folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    found = figures(run, interrupted=True)
+    assert (found["generations"], found["nash_conv"], found["nash_conv_generation"]) == (3, 0.125, 2)
+    assert found["nash_conv_search_generation"] == 1
+    screen = Console(file=io.StringIO(), width=120)
+    with screen.capture() as capture:
+        show(screen, run, found)
+    text = capture.get()
+    assert re.search(r"measured +generation 2 of 3", text)
+    assert re.search(r"searched, 4 visits +\S+ +generation 1 ", text)
+    assert "Strategy of generation 3 with averaged weights" in text
+    report = page(run, run.metrics())
+    assert "NashConv (returns), generation 2</td><td><b>0.125</b>" in report
+    assert "4 visits, generation 1</td>" in report
+    with Display(screen) as display:
+        display.begin(run)
+        with screen.capture() as capture:
+            screen.print(display.render())
+    assert "NashConv of generation 2 0.125" in capture.get()
 
 
 def test_the_live_display_shows_figures_and_time_left(tmp_path: Path) -> None:

@@ -39,7 +39,8 @@ NashConv is the sum of what the players could gain by best responses. It is
 exact, and measured where the whole game can be enumerated; else it is null.
 --json has game, run, seed, generations, seconds, games, nash_conv,
 nash_conv_average (with averaged weights), nash_conv_search (visits, nash_conv),
-value_error, belief_error, interrupted."""
+value_error, belief_error, nash_conv_generation and nash_conv_search_generation
+(the generations that these are of), interrupted."""
 
 
 def train(

@@ -23,8 +23,8 @@ SMALL = 12
 
 
 def figures(run: Run, *, interrupted: bool) -> dict[str, Any]:
-    """The newest metrics of a run; None for those that were not measured."""
-    from qdts.learning.metrics import latest
+    """The newest metrics of a run, and the generations that were measured; None for what was not."""
+    from qdts.learning.metrics import generation_of, latest
 
     metrics = run.metrics()
     last: Mapping[str, Any] = metrics[-1] if metrics else {}
@@ -36,6 +36,7 @@ def figures(run: Run, *, interrupted: bool) -> dict[str, Any]:
         "seconds": last.get("seconds", 0.0),
         "games": last.get("games", 0),
         **{name: latest(metrics, name) for name in MEASURES},
+        **{f"{name}_generation": generation_of(metrics, name) for name in ("nash_conv", "nash_conv_search")},
         "interrupted": interrupted,
     }
 
@@ -88,8 +89,11 @@ def _facts(run: Run, found: Mapping[str, Any]) -> dict[str, str]:
     if found["nash_conv"] is not None:
         facts[label("nash_conv")] = distance(found["nash_conv"], run.game.players)
         facts["  averaged weights"] = f"[bold green]{number(found['nash_conv_average'])}[/]"
+        searched = found["nash_conv_search_generation"]
+        earlier = f"   generation {searched:,}" if searched not in (None, found["nash_conv_generation"]) else ""
         for row in found["nash_conv_search"] or []:
-            facts[f"  searched, {row['visits']:,} visits"] = f"[bold green]{number(row['nash_conv'])}[/]"
+            facts[f"  searched, {row['visits']:,} visits"] = f"[bold green]{number(row['nash_conv'])}[/]{earlier}"
+        facts["  measured"] = f"generation {found['nash_conv_generation']:,} of {found['generations']:,}"
     for name in ("value_error", "belief_error"):
         if found[name] is not None:
             facts[label(name)] = number(found[name])
@@ -107,6 +111,7 @@ def _show_strategy(screen: Console, run: Run) -> None:
 
     if not run.game.hidden or game_tree(run.game).num_infosets > SMALL:
         return
-    screen.print("\nStrategy with averaged weights, beside an equilibrium (there may be others)", style="bold")
     learnt, equilibrium = load_agent(run).table(), solve(run.game, "cfr+", 1000).policy
+    whose = f"Strategy of generation {learnt.info['generation']:,} with averaged weights"
+    screen.print(f"\n{whose}, beside an equilibrium (there may be others)", style="bold")
     screen.print(strategy.beside({"learnt": learnt, "equilibrium": equilibrium}))

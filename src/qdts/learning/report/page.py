@@ -9,7 +9,18 @@ from typing import Any
 
 from qdts.files import write_whole
 from qdts.learning.config import flat
-from qdts.learning.metrics import BY_NAME, FIGURES, METRICS, Line, Metric, is_measured, label, latest, with_speeds
+from qdts.learning.metrics import (
+    BY_NAME,
+    FIGURES,
+    METRICS,
+    Line,
+    Metric,
+    generation_of,
+    is_measured,
+    label,
+    latest,
+    with_speeds,
+)
 from qdts.learning.report.picture import Point, Series, picture
 from qdts.learning.run import Run
 
@@ -71,10 +82,17 @@ def _figures(metrics: Sequence[Line]) -> dict[str, str]:
     for name in ("nash_conv", "nash_conv_average", "value_error", "belief_error"):
         value = latest(metrics, name)
         if value is not None:
-            figures[f"{label(name)} ({BY_NAME[name].unit})"] = f"{value:.4g}"
+            figures[f"{label(name)} ({BY_NAME[name].unit}){_earlier(metrics, name)}"] = f"{value:.4g}"
     for row in latest(metrics, "nash_conv_search") or []:
-        figures[f"{label('nash_conv_search')}, {row['visits']:,} visits"] = f"{row['nash_conv']:.4g}"
+        name = f"{label('nash_conv_search')}, {row['visits']:,} visits{_earlier(metrics, 'nash_conv_search')}"
+        figures[name] = f"{row['nash_conv']:.4g}"
     return figures
+
+
+def _earlier(metrics: Sequence[Line], name: str) -> str:
+    """The generation whose newest value of a metric it is, unless it is the last one."""
+    generation = generation_of(metrics, name)
+    return "" if generation == metrics[-1]["generation"] else f", generation {generation:,}"
 
 
 def _pictures(metrics: Sequence[Line]) -> str:
