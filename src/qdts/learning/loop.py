@@ -16,7 +16,7 @@ from qdts.learning.compilation import compile_ahead
 from qdts.learning.config import preset, read_settings
 from qdts.learning.experience.searched import search_options
 from qdts.learning.learner import Learner
-from qdts.learning.measure import is_measurable, measure
+from qdts.learning.measure import is_measurable, measure, uniform_nash_conv
 from qdts.learning.metrics import Line, line
 from qdts.learning.nodes.clock import Stopwatch
 from qdts.learning.report.page import write_report
@@ -206,17 +206,22 @@ def _continue(run: Run, learner: Learner, last: Line, watch: Watch) -> Run:
     watch.begin(run)
     try:
         watch.doing("listing the game", 0.0)
-        measurable = apart(lambda: is_measurable(run.game, run.config.measure.most))
+        uniform = apart(
+            lambda: uniform_nash_conv(run.game) if is_measurable(run.game, run.config.measure.most) else None
+        )
         watch.doing("warming up", 0.0)
         learner.warm_up()
-        _loop(run, learner, last, measurable, watch)
+        _loop(run, learner, last, uniform, watch)
     finally:
         write_report(run)
     return run
 
 
-def _loop(run: Run, learner: Learner, last: Line, measurable: bool, watch: Watch) -> None:
-    """Generation after generation: play, learn, measure, checkpoint. The clock of the budget runs in `with budget`."""
+def _loop(run: Run, learner: Learner, last: Line, uniform: float | None, watch: Watch) -> None:
+    """Generation after generation: play, learn, measure, checkpoint. The clock of the budget runs in `with budget`.
+
+    `uniform` is NashConv of uniform play; None where the game is too large to measure.
+    """
     budget, games, reported = Stopwatch(last.get("seconds", 0.0)), last.get("games", 0), 0.0
     for generation in count(last.get("generation", 0) + 1):
         progress = run.progress(generation, budget.seconds)
@@ -235,8 +240,13 @@ def _loop(run: Run, learner: Learner, last: Line, measurable: bool, watch: Watch
             with budget:
                 learner.learn_average_belief(generation, since_kept(generation), watch.doing)
         games += experience.metrics.pop("games")
-        measured = _measured(learner, watch) if measurable and (over or is_due(generation)) else {}
-        searched = _searched(run, learner, budget.seconds, watch) if measurable and over else SearchMeasure()
+        measured: Line = {}
+        if uniform is not None and (over or is_due(generation)):
+            measured = _measured(learner, watch) | {"nash_conv_uniform": uniform}
+        searched = SearchMeasure()
+        if uniform is not None and over:
+            searched = _searched(run, learner, budget.seconds, watch)
+            measured["nash_conv_search"] = searched.rows
         metrics = line(
             generation=generation,
             games=games,
@@ -244,7 +254,6 @@ def _loop(run: Run, learner: Learner, last: Line, measurable: bool, watch: Watch
             **experience.metrics,
             **losses,
             **measured,
-            **({"nash_conv_search": searched.rows} if measurable and over else {}),
         )
         _save(run, learner, metrics)
         if time.monotonic() - reported > REPORT_PAUSE:

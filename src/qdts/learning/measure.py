@@ -28,6 +28,7 @@ from qdts.solving.policy.table import Policy, policy_on
 from qdts.solving.tree.arrays import GameTree
 from qdts.solving.tree.enumeration import TooLargeError
 from qdts.solving.tree.recent import game_tree, handy_tree
+from qdts.solving.uniform import uniform_policy
 
 Met = Callable[[Ints, Ints], NDArray[np.bool_]]
 """From views and their players to which of them were met in self-play."""
@@ -111,6 +112,11 @@ def is_measurable(game: Game, most: int) -> bool:
     except TooLargeError:
         return False
     return tree is not None and tree.num_infosets <= most
+
+
+def uniform_nash_conv(game: Game) -> float:
+    """NashConv of uniform play, which every figure of a run is compared with."""
+    return measure_policy(game, uniform_policy(game)).nash_conv
 
 
 def coverage(policy: Policy, met: Met) -> float:

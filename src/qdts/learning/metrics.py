@@ -49,6 +49,8 @@ class Metric(NamedTuple):
     """Its name in that picture."""
     derived: bool = False
     """Whether it is computed from two lines, and not in metrics.jsonl."""
+    constant: bool = False
+    """Whether it is the same in all generations: a dashed line across the picture."""
 
 
 METRICS = (
@@ -94,6 +96,15 @@ METRICS = (
         "the same for P of the averaged weights",
         NASH_CONV,
         "averaged weights",
+    ),
+    Metric(
+        "nash_conv_uniform",
+        "NashConv of uniform play",
+        "returns",
+        "the same for uniform play, for comparison: always the same",
+        NASH_CONV,
+        "uniform play",
+        constant=True,
     ),
     Metric(
         "value_error",

@@ -20,13 +20,21 @@ from qdts.cli.display.chart import spark
 from qdts.cli.display.run import figures, show
 from qdts.cli.display.training import Display
 from qdts.games.registry import load_game
+from qdts.learning import loop
 from qdts.learning.config import SETTINGS, Config, flat
 from qdts.learning.report.page import page
 from qdts.learning.run import Run, open_run
 
 KEYS = {
     *("game", "run", "seed", "generations", "seconds", "games", "nash_conv", "nash_conv_average", "nash_conv_search"),
-    *("value_error", "belief_error", "nash_conv_generation", "nash_conv_search_generation", "interrupted"),
+    *(
+        "nash_conv_uniform",
+        "value_error",
+        "belief_error",
+        "nash_conv_generation",
+        "nash_conv_search_generation",
+        "interrupted",
+    ),
 }
 TINY = [
     *("net.width=8", "net.layers=1", "search.visits=2", "play.games=20", "belief.games=20", "belief.steps=2"),
@@ -60,6 +68,7 @@ def test_a_run_goes_on_as_if_it_had_never_stopped(capsys: Output, tmp_path: Path
     assert (data["games"], data["interrupted"]) == (60, False)
     assert [row["visits"] for row in data["nash_conv_search"]] == [2, 4]
     assert data["nash_conv"] == open_run(whole).metrics()[-1]["nash_conv"]
+    assert data["nash_conv_uniform"] == pytest.approx(11 / 12)
     first = train_json(capsys, "kuhn_poker", "--generations", "2", "--out", parts, *options)
     more = train_json(capsys, "--resume", parts, "--generations", "3")
     assert (first["generations"], more["generations"]) == (2, 3)
@@ -77,7 +86,7 @@ def test_a_run_for_people(capsys: Output, tmp_path: Path) -> None:
     text = " ".join(printed.out.split())
     for words in (
         *("generation 2 100%", "NashConv", "exploitability is half of it", "averaged weights", "searched, 4 visits"),
-        *("against seconds", "learnt", "equilibrium", "K; pass, bet", "report.html"),
+        *("uniform play 0.917", "against seconds", "learnt", "equilibrium", "K; pass, bet", "report.html"),
     ):
         assert words in text, words
     root = ElementTree.parse(folder / "report.html").getroot()
@@ -86,6 +95,9 @@ def test_a_run_for_people(capsys: Output, tmp_path: Path) -> None:
     curves = [element for element in root.iter() if element.tag.endswith("polyline")]
     assert len(curves) == 2 + 4 + 2 + 2 + 1 + 1 + 1
     assert all(len(curve.attrib["points"].split()) == 2 for curve in curves)
+    [dashed] = [element for element in root.iter() if "stroke-dasharray" in element.attrib]
+    assert dashed.attrib["d"].startswith("M54.0 ")
+    assert "NashConv of uniform play (returns)</td><td><b>0.9167</b>" in (folder / "report.html").read_text("utf-8")
     assert not [element for element in root.iter() if "script" in element.tag or "href" in element.attrib]
 
 
@@ -94,7 +106,8 @@ def test_a_game_that_cannot_be_measured(capsys: Output, tmp_path: Path) -> None:
     data = train_json(
         capsys, "kuhn_poker", "--generations", "2", "--out", str(folder), *QUICK, "--set", "measure.most=0"
     )
-    assert [data[key] for key in ("nash_conv", "nash_conv_average", "nash_conv_search", "value_error")] == [None] * 4
+    exact = ("nash_conv", "nash_conv_average", "nash_conv_uniform", "nash_conv_search", "value_error")
+    assert [data[key] for key in exact] == [None] * 5
     text = (folder / "report.html").read_text(encoding="utf-8")
     assert "<h2>NashConv</h2>" not in text
     assert "<h2>Losses</h2>" in text
@@ -116,6 +129,8 @@ def test_a_report_of_many_generations_stays_small() -> None:
     assert max(map(len, curves)) < 500
     assert all([*map(float, dot.split(","))] for curve in curves for dot in curve)
     assert ElementTree.fromstring(page(run, [])).find(".//p") is not None
+    nothing_searched = [*lines[:15], lines[15] | {"nash_conv_search": []}]
+    assert "visits</td>" not in page(run, nothing_searched)
 
 
 @pytest.mark.parametrize(
@@ -273,20 +288,37 @@ def test_measures_name_the_generation_that_was_measured(kuhn_run: Run, tmp_path:
     assert "NashConv of generation 2 0.125" in capture.get()
 
 
+def test_a_run_that_plays_worse_than_at_random_says_so(
+    capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "uniform_nash_conv", lambda _: 0.001)
+    folder = tmp_path / "run"
+    for options in (["kuhn_poker", "--generations", "1", "--out", str(folder), *QUICK], ["--resume", str(folder)]):
+        assert main(["train", *options, "--json"]) == 0
+        printed = capsys.readouterr()
+        assert re.fullmatch(
+            r"qdts: warning: NashConv with averaged weights, \S+, is above that of uniform play, 0\.001: .*\n",
+            printed.err,
+        )
+        assert json.loads(printed.out)["nash_conv_uniform"] == 0.001
+
+
 def test_the_live_display_shows_figures_and_time_left(tmp_path: Path) -> None:
     run = Run(tmp_path, load_game("kuhn_poker"), 0, Config(), generations=8)
     screen = Console(file=io.StringIO(), force_terminal=True, width=100, height=30)
     with Display(screen) as display:
         display.begin(run)
         display.doing("self-play", 0.25)
-        display.done({"generation": 1, "games": 100, "seconds": 2.0, "nash_conv": 1.0, "nash_conv_average": 1.0}, 0.125)
-        display.done({"generation": 2, "games": 500, "seconds": 4.0, "nash_conv": 0.1, "nash_conv_average": 0.2}, 0.25)
+        exact = {"nash_conv": 1.0, "nash_conv_average": 1.0, "nash_conv_uniform": 0.917}
+        display.done({"generation": 1, "games": 100, "seconds": 2.0, **exact}, 0.125)
+        display.done({"generation": 2, "games": 500, "seconds": 4.0, **exact, "nash_conv": 0.1}, 0.25)
         display.completed_at += 3600.0
         with screen.capture() as capture:
             screen.print(display.render())
     text = re.sub(r"\x1b\[[\d;]*m", "", capture.get())
     for words in ("learning kuhn_poker", "generation 1: self-play, 25%", "generation 2", "NashConv 0.1", "200 games/s"):
         assert words in text
+    assert "uniform play 0.917" in text
     assert re.search(r"\d:\d\d left", text)
     assert "█▁" in text
 

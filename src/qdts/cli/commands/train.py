@@ -38,7 +38,8 @@ generation.
 NashConv is the sum of what the players could gain by best responses. It is
 exact, and measured where the whole game can be enumerated; else it is null.
 --json has game, run, seed, generations, seconds, games, nash_conv,
-nash_conv_average (with averaged weights), nash_conv_search (visits, nash_conv),
+nash_conv_average (with averaged weights), nash_conv_uniform (of uniform play),
+nash_conv_search (visits, nash_conv),
 value_error, belief_error, nash_conv_generation and nash_conv_search_generation
 (the generations that these are of), interrupted."""
 
@@ -153,6 +154,8 @@ def _finish(run: Run, interrupted: bool, as_json: bool) -> None:
         print(json.dumps(figures, allow_nan=False), flush=True)
     else:
         learned.show(console(), run, figures)
+    if (sentence := learned.warning(figures)) is not None:
+        print(f"qdts: warning: {sentence}", file=sys.stderr, flush=True)
     if interrupted:
         command = shlex.join(["qdts", "train", "--resume", str(run.folder)])
         over = run.progress(figures["generations"] + 1, figures["seconds"]) >= 1.0

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qdts.learning.run import Run
 
 CHART_ROWS = 10
-MEASURES = ("nash_conv", "nash_conv_average", "nash_conv_search", "value_error", "belief_error")
+MEASURES = ("nash_conv", "nash_conv_average", "nash_conv_uniform", "nash_conv_search", "value_error", "belief_error")
 """The metrics that are measured exactly."""
 SMALL = 12
 """Information sets of the largest game whose strategy is shown as a whole."""
@@ -74,6 +74,17 @@ def left_out(run: Run, found: Mapping[str, Any]) -> list[int]:
     return sorted({*run.config.measure.visits} - {row["visits"] for row in found["nash_conv_search"]})
 
 
+def warning(found: Mapping[str, Any]) -> str | None:
+    """That a run plays worse than at random, in a sentence; None if it does not."""
+    average, uniform = found["nash_conv_average"], found["nash_conv_uniform"]
+    if average is None or uniform is None or average <= uniform:
+        return None
+    return (
+        f"NashConv with averaged weights, {number(average)}, is above that of uniform play, {number(uniform)}: "
+        "this run has not learned the game, and needs more time or other settings"
+    )
+
+
 def evaluate_command(run: Run, visits: Sequence[int]) -> str:
     """The command that measures the searched policy as the run does."""
     parts = ["qdts", "evaluate", str(run.folder), "--visits", ",".join(map(str, visits))]
@@ -89,6 +100,8 @@ def _facts(run: Run, found: Mapping[str, Any]) -> dict[str, str]:
     if found["nash_conv"] is not None:
         facts[label("nash_conv")] = distance(found["nash_conv"], run.game.players)
         facts["  averaged weights"] = f"[bold green]{number(found['nash_conv_average'])}[/]"
+        if found["nash_conv_uniform"] is not None:
+            facts["  uniform play"] = number(found["nash_conv_uniform"])
         searched = found["nash_conv_search_generation"]
         earlier = f"   generation {searched:,}" if searched not in (None, found["nash_conv_generation"]) else ""
         for row in found["nash_conv_search"] or []:
