@@ -26,6 +26,8 @@ from qdts.nets.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 
 REPORT_PAUSE = 5.0
 """Seconds between two reports."""
+MEASURE_LEAST, MEASURE_SHARE = 5.0, 0.25
+"""The time to measure generations before the last: seconds, and a share of the budget's clock on top."""
 
 
 class Watch(Protocol):
@@ -195,8 +197,13 @@ def new_folder(game: Game, seed: int) -> Path:
 
 
 def is_due(generation: int) -> bool:
-    """Whether a generation is measured: all up to 16, then 16 for each doubling."""
+    """Whether a generation is measured, if there is time: all up to 16, then 16 for each doubling."""
     return generation <= 16 or generation % (1 << (generation.bit_length() - 5)) == 0
+
+
+def has_time(measuring: float, learning: float) -> bool:
+    """Whether a generation that is due is measured after so many seconds of measuring and of the budget's clock."""
+    return measuring <= MEASURE_LEAST + MEASURE_SHARE * learning
 
 
 def _continue(run: Run, learner: Learner, last: Line, watch: Watch) -> Run:
@@ -223,6 +230,7 @@ def _loop(run: Run, learner: Learner, last: Line, uniform: float | None, watch: 
     `uniform` is NashConv of uniform play; None where the game is too large to measure.
     """
     budget, games, reported = Stopwatch(last.get("seconds", 0.0)), last.get("games", 0), 0.0
+    measuring = Stopwatch(MEASURE_SHARE * budget.seconds)
     for generation in count(last.get("generation", 0) + 1):
         progress = run.progress(generation, budget.seconds)
         if progress >= 1.0:
@@ -241,8 +249,9 @@ def _loop(run: Run, learner: Learner, last: Line, uniform: float | None, watch: 
                 learner.learn_average_belief(generation, since_kept(generation), watch.doing)
         games += experience.metrics.pop("games")
         measured: Line = {}
-        if uniform is not None and (over or is_due(generation)):
-            measured = _measured(learner, watch) | {"nash_conv_uniform": uniform}
+        if uniform is not None and (over or (is_due(generation) and has_time(measuring.seconds, budget.seconds))):
+            with measuring:
+                measured = _measured(learner, watch) | {"nash_conv_uniform": uniform}
         searched = SearchMeasure()
         if uniform is not None and over:
             searched = _searched(run, learner, budget.seconds, watch)

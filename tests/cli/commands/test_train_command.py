@@ -115,6 +115,16 @@ def test_a_game_that_cannot_be_measured(capsys: Output, tmp_path: Path) -> None:
     assert "generations" in capsys.readouterr().out
 
 
+def test_measuring_takes_a_share_of_the_time(capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert loop.has_time(measuring=5.0, learning=0.0)
+    assert not loop.has_time(measuring=5.1, learning=0.0)
+    assert loop.has_time(measuring=65.0, learning=240.0)
+    monkeypatch.setattr(loop, "has_time", lambda measuring, learning: measuring == 0.0 < learning)
+    folder = tmp_path / "run"
+    train_json(capsys, "kuhn_poker", "--generations", "4", "--out", str(folder), *QUICK)
+    assert [line["generation"] for line in open_run(folder).metrics() if "nash_conv" in line] == [1, 4]
+
+
 def test_a_report_of_many_generations_stays_small() -> None:
     run = Run(Path("nowhere"), load_game("kuhn_poker"), 0, Config(), generations=5000)
     lines: list[dict[str, Any]] = [
