@@ -189,18 +189,43 @@ def untrained(config: Config) -> Network:
 def test_the_searched_policy_is_measured_in_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
     config = changed(Config(), {"measure.visits": (2, 4, 8)})
     network = untrained(config)
-    monkeypatch.setattr(search_measure, "_seconds_per_visit", lambda *_: 1.0)  # of each of the 12 information sets
-    few = measure_search(lambda: network, config, seconds=30.0)
-    assert [line["visits"] for line in few.rows][:1] == [2]
-    none = measure_search(lambda: network, config, seconds=20.0)
-    assert (none.rows, none.left_out, none.interrupted) == ([], [2, 4, 8], False)
+    monkeypatch.setattr(search_measure._Sample, "seconds", lambda *_: [100.0, 200.0])
+    for seconds, measured, announced in ((90.0, [], None), (150.0, [2], "100 s"), (350.0, [2, 4], "300 s")):
+        said: list[str] = []
+        found = measure_search(
+            lambda: network, config, seconds=seconds, report=lambda what, _, said=said: said.append(what)
+        )
+        assert [line["visits"] for line in found.rows] == measured
+        assert (found.left_out, found.interrupted) == ([2, 4, 8][len(measured) :], False)
+        assert announced is None or f"about {announced}, 2 visits" in said[0]
     assert [time_allowed(seconds) for seconds in (5.0, 240.0)] == [10.0, 24.0]
+
+
+def test_a_sample_tells_how_long_searches_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 12 views: 2 that fill the cache, 2 that stand for the other 10; a second of time for each visit."""
+    sample = search_measure._Sample(untrained(Config()), named("qdts-descent"), 1)
+    assert (len(sample.first), len(sample.second), {*sample.first} & {*sample.second}) == (2, 2, set())
+    monkeypatch.setattr(sample, "_search", lambda some, visits: float(len(some) * visits))
+    assert sample.seconds([2, 4, 8], 1, 1e9) == [2 * 12, 4 * 12, 8 * 12]
+    assert sample.seconds([2, 4], 3, 1e9) == [2 * 36, 4 * 36]
+    assert sample.seconds([2, 4, 8], 1, 30.0) == [2 * 12, 4 * 12], "the last one is beyond the bound already"
+    assert sample.seconds([2, 1000], 1, 30.0) == [2 * 12], "4000 s for the sample alone"
+
+
+@pytest.mark.parametrize("spec", ["matrix_game", "leduc_poker"])
+def test_samples_of_small_and_large_games(spec: str) -> None:
+    game = load_game(spec)
+    model, belief = groups_of(average=True, source="model")
+    network = Networks(game, Size(8, 1)).evaluator(model, belief, batch=16, cache=1024)
+    sample = search_measure._Sample(network, named("qdts-descent"), 1)
+    assert 1 <= len(sample.first) == len(sample.second) <= 64
+    assert 0.0 < sample.seconds([2], 1, 1e9)[0] < 1e9
 
 
 def test_what_takes_longer_than_expected_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     config = changed(Config(), {"measure.visits": (2, 4)})
     network = untrained(config)
-    monkeypatch.setattr(search_measure, "_seconds_per_visit", lambda *_: 0.0)
+    monkeypatch.setattr(search_measure._Sample, "seconds", lambda *_: [0.0, 0.0])
     given_up = measure_search(lambda: network, config, seconds=1e-9)
     assert (given_up.rows, given_up.left_out, given_up.interrupted) == ([], [2, 4], False)
 

@@ -1,7 +1,7 @@
 """NashConv of what the search for networks plays, by visits: at the end of a run, in bounded time.
 
-A sample of views tells beforehand how long each number of visits takes. Numbers that would go beyond the bound are left
-out, the largest first; `qdts evaluate RUN --visits N` measures them at any time.
+Searches at a sample of views tell beforehand how long each number of visits takes. Numbers that would go beyond the
+bound are left out, the largest first; `qdts evaluate RUN --visits N` measures them at any time.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from qdts.kernels import Ints
 from qdts.learning.config import Config
 from qdts.nets.evaluator import Network
-from qdts.search.everywhere import BATCH, searched_nash_conv
+from qdts.search.everywhere import searched_nash_conv
 from qdts.search.options.compatibility import search_with_networks
 from qdts.search.options.named import named
 from qdts.search.options.options import Options
@@ -24,9 +25,9 @@ from qdts.solving.tree.recent import game_tree
 SHARE, LEAST = 0.1, 10.0
 """The bound: a share of the run's time, and seconds that it has at least."""
 OVERRUN = 1.5
-"""A number of visits is given up when it has gone beyond the bound by this factor, whatever was expected."""
-WARM_UP = 8
-"""Searches before the clock of the sample runs: they compile what is not compiled yet."""
+"""The measurement ends when it has gone beyond the bound by this factor, whatever was expected."""
+SAMPLE, PART = 64, 8
+"""Views of each half of a sample: so many, and at most one of so many views of the game, rounded up."""
 
 Report = Callable[[str, float], None]
 """Called with what is being done, and the share of it that is done."""
@@ -77,16 +78,16 @@ def measure_search(
     network = evaluator()
     game, seeds = network.game, range(config.measure.seeds)
     options = named(search_with_networks(game), belief="exact" if config.belief.source == "exact" else "model")
-    searches = game_tree(game).num_infosets * len(seeds)
     try:
-        rate = searches * _seconds_per_visit(evaluator(), options, measure.left_out[0], threads)
+        sample = _Sample(evaluator(), options, threads)
         began = time.perf_counter()
-        while measure.left_out:
-            visits, spent = measure.left_out[0], time.perf_counter() - began
-            more = _within(measure.left_out, rate, seconds - spent)
-            if not more:
+        expected = sample.seconds(measure.left_out, len(seeds), seconds)
+        for k, visits in enumerate(measure.left_out.copy()):
+            spent = time.perf_counter() - began
+            rest = _within(expected[k:], seconds - spent)
+            if not rest:
                 break
-            what = f"measuring the searched policy: about {spent + rate * sum(more):.0f} s, {visits:,} visits"
+            what = f"measuring the searched policy: about {sum(rest):.0f} s, {visits:,} visits"
 
             def searched(done: int, of: int, what: str = what) -> None:
                 if time.perf_counter() - began > OVERRUN * seconds:
@@ -94,13 +95,12 @@ def measure_search(
                 if report is not None:
                     report(what, done / of)
 
-            searched(0, searches)
+            searched(0, 1)
             distance = searched_nash_conv(
                 game, options, visits, seeds, evaluator=network, threads=threads, report=searched
             ).nash_conv
             measure.rows.append({"visits": visits, "nash_conv": distance})
-            measure.left_out.pop(0)
-            rate = (time.perf_counter() - began - spent) / visits
+            measure.left_out.remove(visits)
     except _OutOfTimeError:
         pass
     except KeyboardInterrupt:
@@ -108,18 +108,45 @@ def measure_search(
     return measure
 
 
-def _within(visits: list[int], rate: float, seconds: float) -> list[int]:
-    """The first of some numbers of visits that take no longer than so many seconds together, at seconds per visit."""
-    expected = rate * np.cumsum(visits)
-    return visits[: int((expected <= seconds).sum())]
+def _within(expected: list[float], seconds: float) -> list[float]:
+    """The first of some times that take no longer than so many seconds together."""
+    return expected[: int((np.cumsum(expected) <= seconds).sum())]
 
 
-def _seconds_per_visit(network: Network, options: Options, visits: int, threads: int) -> float:
-    """The time of one visit of one search, in a batch of searches at views from all over the game."""
-    sets = game_tree(network.game).infosets
-    some = np.unique(np.linspace(0, len(sets.views) - 1, BATCH).astype(np.int64))
-    views, players = [*sets.views[some]], sets.owner[some].tolist()
-    for first in (WARM_UP, len(views)):
-        began = time.perf_counter()
-        run_searches(network.game, views[:first], players[:first], options, visits, evaluator=network, threads=threads)
-    return (time.perf_counter() - began) / (visits * len(some))
+class _Sample:
+    """Views from all over a game, in two halves: the first fills the network's cache, the second shows what is left.
+
+    Searches become cheaper as the cache fills, in small games by far, and so the time of one search says little.
+    """
+
+    def __init__(self, network: Network, options: Options, threads: int) -> None:
+        sets = game_tree(network.game).infosets
+        self.network, self.options, self.threads = network, options, threads
+        self.views, self.players = sets.views, sets.owner.astype(np.int64)
+        half = min(SAMPLE, -(-len(self.views) // PART))
+        some = np.unique(np.linspace(0, len(self.views) - 1, 2 * half).astype(np.int64))
+        self.first, self.second = some[::2], some[len(some) > 1 :: 2]
+        self._search(self.first[:1], 1)  # compiles what is not compiled yet
+
+    def seconds(self, visits: list[int], seeds: int, most: float) -> list[float]:
+        """The expected times of several rising numbers of visits.
+
+        The list ends where the sample itself might take longer than `most` seconds.
+        """
+        expected: list[float] = []
+        took, before = 0.0, visits[0]
+        for number in visits:
+            if took * number / before > most or (expected and expected[-1] > most):
+                break
+            first, second = self._search(self.first, number), self._search(self.second, number)
+            left = len(self.views) * seeds - len(self.first)
+            expected.append(first + second * left / len(self.second))
+            took, before = first + second, number
+        return expected
+
+    def _search(self, some: Ints, visits: int) -> float:
+        """The time of searches at some views."""
+        began, game = time.perf_counter(), self.network.game
+        views, players = [*self.views[some]], self.players[some].tolist()
+        run_searches(game, views, players, self.options, visits, evaluator=self.network, threads=self.threads)
+        return time.perf_counter() - began
