@@ -157,6 +157,10 @@ def test_what_can_be_measured() -> None:
     assert not is_measurable(load_game("phantom_ttt"), 10**9)
 
 
+def reporting_to(reported: list[tuple[str, float]]) -> search_measure.Report:
+    return lambda what, share: reported.append((what, share))
+
+
 def test_the_searched_policy() -> None:
     """That of the search for networks with averaged weights, its moves averaged over seeds."""
     game = load_game("kuhn_poker")
@@ -167,7 +171,7 @@ def test_the_searched_policy() -> None:
     reported: list[tuple[str, float]] = []
     model, belief = groups_of(average=True, source=config.belief.source)
     network = networks.evaluator(model, belief, batch=16, cache=1024)
-    found = measure_search(lambda: network, config, report=lambda what, share: reported.append((what, share)))
+    found = measure_search(lambda: network, config, report=reporting_to(reported))
     assert [line["visits"] for line in found.rows] == [2, 8]
     assert (found.left_out, found.interrupted) == ([], False)
     for line in found.rows:
@@ -191,13 +195,11 @@ def test_the_searched_policy_is_measured_in_bounded_time(monkeypatch: pytest.Mon
     network = untrained(config)
     monkeypatch.setattr(search_measure._Sample, "seconds", lambda *_: [100.0, 200.0])
     for seconds, measured, announced in ((90.0, [], None), (150.0, [2], "100 s"), (350.0, [2, 4], "300 s")):
-        said: list[str] = []
-        found = measure_search(
-            lambda: network, config, seconds=seconds, report=lambda what, _, said=said: said.append(what)
-        )
+        said: list[tuple[str, float]] = []
+        found = measure_search(lambda: network, config, seconds=seconds, report=reporting_to(said))
         assert [line["visits"] for line in found.rows] == measured
         assert (found.left_out, found.interrupted) == ([2, 4, 8][len(measured) :], False)
-        assert announced is None or f"about {announced}, 2 visits" in said[0]
+        assert announced is None or f"about {announced}, 2 visits" in said[0][0]
     assert [time_allowed(seconds) for seconds in (5.0, 240.0)] == [10.0, 24.0]
 
 

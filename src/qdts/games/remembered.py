@@ -54,17 +54,18 @@ def recall(remembered: Mapping[str, str], folder: Path, spec: str) -> Game:
     loaded = source_file(name)
     if loaded is not None and loaded.digest == digest:
         return load_game(spec)
-    whose = f"'{folder}' is of {spec}"
+    whose, parameters = f"'{folder}' is of {spec}", spec.strip().removeprefix(name)
     if not path.is_file():
-        raise InputError(f"{whose}, whose file '{path}' is gone: --game FILE (in Python game=...) names it")
+        given = f"'FILE{parameters}'" if parameters else "FILE"
+        raise InputError(f"{whose}, whose file '{path}' is gone: --game {given} (in Python game=...) names it")
     found = game_file.digest(game_file.read(path))
     if found != digest:
         raise InputError(
             f"{whose}, whose file '{path}' has changed since: its SHA-256 is {found[:SHOWN]}…, expected "
-            f"{digest[:SHOWN]}…; --game '{path}' (in Python game=...) takes it as it is now"
+            f"{digest[:SHOWN]}…; --game '{path}{parameters}' (in Python game=...) takes it as it is now"
         )
     note(f"'{folder}' is of a game from a file, which is run: {path}")
-    return load_game(f"{path}{spec.strip().removeprefix(name)}")
+    return load_game(f"{path}{parameters}")
 
 
 def compare(remembered: Mapping[str, str], folder: Path, game: Game) -> None:

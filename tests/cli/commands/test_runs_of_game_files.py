@@ -13,6 +13,7 @@ from cli.running import Output, check_failure
 from qdts import InputError, load_agent, load_game, open_run, train
 from qdts.cli import main
 from qdts.games import registry
+from qdts.games.remembered import recall, remember
 from qdts.notes import Note
 
 SOURCE = """
@@ -128,6 +129,24 @@ def test_a_loaded_game_is_not_run_again() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert open_run(RUN).game is game
+
+
+def test_parameters_are_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    here, spec = Path.cwd(), "own_kuhn(players=3)"
+    remembered = remember(load_game(f"{FILE}(players=3)"), here)
+    assert remembered is not None
+    assert remembered["path"] == FILE
+    assert remember(load_game("kuhn_poker"), here) is None
+    forget(monkeypatch)
+    with pytest.warns(Note, match=r"own\.py"):
+        assert recall(remembered, here, spec).spec == spec
+    forget(monkeypatch)
+    change()
+    with pytest.raises(InputError, match=r"--game '.*own\.py\(players=3\)'"):
+        recall(remembered, here, spec)
+    Path(FILE).unlink()
+    with pytest.raises(InputError, match=r"is gone: --game 'FILE\(players=3\)'"):
+        recall(remembered, here, spec)
 
 
 def test_runs_without_a_file_load_as_before(capsys: Output) -> None:

@@ -265,7 +265,7 @@ def test_ctrl_c_while_the_searched_policy_is_measured_keeps_everything(capsys: O
     assert open_run(folder).checkpoints() == [1, 2]
     assert main(["train", "--resume", folder]) == 0
     printed = capsys.readouterr().out
-    assert "for want of time: the searched policy with 4 visits." in printed
+    assert "Not measured: the searched policy with 4 visits." in printed
     assert f" qdts evaluate {folder} --visits 4 does it." in printed
 
 

@@ -60,10 +60,8 @@ def show(screen: Console, run: Run, found: Mapping[str, Any]) -> None:
         _show_strategy(screen, run)
     if missing := left_out(run, found):
         visits, command = ", ".join(f"{n:,}" for n in missing), escape(evaluate_command(run, missing))
-        text = (
-            f"\nNot measured, for want of time: the searched policy with {visits} visits. [bold]{command}[/] does it."
-        )
-        screen.print(text, soft_wrap=True)
+        text = f"Not measured: the searched policy with {visits} visits. [bold]{command}[/] does it."
+        screen.print(f"\n{text}", soft_wrap=True)
     screen.print(f"\nThe report, for a browser: [bold]{escape(str(run.report))}[/]", soft_wrap=True)
 
 
