@@ -298,7 +298,7 @@ def test_policy_files_do_not_run_games(capsys: Output) -> None:
     assert load_policy("my.npz", game).game is load_policy("my.npz").game is game
     registry._registered.clear()
     registry._files.clear()
-    with pytest.raises(InputError, match=r"unknown game 'my_kuhn'.*with a policy file: --game ./my_kuhn.py"):
+    with pytest.raises(InputError, match=r"unknown game 'my_kuhn'.*with a run or a policy file: --game ./my_kuhn.py"):
         load_policy("my.npz")
     assert main(["policy", "my.npz", "--game", "./my.py", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["game"] == "my_kuhn"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,16 +13,18 @@ from learning.samples import HIDDEN
 from qdts import load_game
 from qdts.games import Game
 from qdts.kernels import Reals
+from qdts.learning import search_measure
 from qdts.learning.config import Config, changed
 from qdts.learning.measure import (
     Measured,
     belief_error,
     is_measurable,
     measure,
-    measure_search,
     network_policy,
     value_error,
 )
+from qdts.learning.search_measure import measure_search, time_allowed
+from qdts.nets.evaluator import Network
 from qdts.nets.model import Size
 from qdts.nets.networks import Networks, groups_of
 from qdts.search.evaluation.batches import OneByOne
@@ -154,6 +157,10 @@ def test_what_can_be_measured() -> None:
     assert not is_measurable(load_game("phantom_ttt"), 10**9)
 
 
+def reporting_to(reported: list[tuple[str, float]]) -> search_measure.Report:
+    return lambda what, share: reported.append((what, share))
+
+
 def test_the_searched_policy() -> None:
     """That of the search for networks with averaged weights, its moves averaged over seeds."""
     game = load_game("kuhn_poker")
@@ -161,17 +168,77 @@ def test_the_searched_policy() -> None:
     networks = Networks(game, Size(16, 1))
     for p in networks.average.parameters():
         p.data *= 3.0
-    shares: list[float] = []
+    reported: list[tuple[str, float]] = []
     model, belief = groups_of(average=True, source=config.belief.source)
     network = networks.evaluator(model, belief, batch=16, cache=1024)
-    found = measure_search(network, config, report=shares.append)
-    assert [line["visits"] for line in found] == [2, 8]
-    for line in found:
+    found = measure_search(lambda: network, config, report=reporting_to(reported))
+    assert [line["visits"] for line in found.rows] == [2, 8]
+    assert (found.left_out, found.interrupted) == ([], False)
+    for line in found.rows:
         played = [
             searched_policy(game, named("qdts-descent"), int(line["visits"]), evaluator=network, seed=s)
             for s in range(2)
         ]
         mean = replace(played[0], probability=(played[0].probability + played[1].probability) / 2)
         assert line["nash_conv"] == pytest.approx(measure_policy(game, mean).nash_conv, abs=1e-12)
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
+    assert [share for what, share in reported if "8 visits" in what][-1] == 1.0
+    assert re.fullmatch(r"measuring the searched policy: about \d+ s, 2 visits", reported[0][0])
+
+
+def untrained(config: Config) -> Network:
+    model, belief = groups_of(average=True, source=config.belief.source)
+    return Networks(load_game("kuhn_poker"), Size(16, 1)).evaluator(model, belief, batch=16, cache=1024)
+
+
+def test_the_searched_policy_is_measured_in_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = changed(Config(), {"measure.visits": (2, 4, 8)})
+    network = untrained(config)
+    monkeypatch.setattr(search_measure._Sample, "seconds", lambda *_: [100.0, 200.0])
+    for seconds, measured, announced in ((90.0, [], None), (150.0, [2], "100 s"), (350.0, [2, 4], "300 s")):
+        said: list[tuple[str, float]] = []
+        found = measure_search(lambda: network, config, seconds=seconds, report=reporting_to(said))
+        assert [line["visits"] for line in found.rows] == measured
+        assert (found.left_out, found.interrupted) == ([2, 4, 8][len(measured) :], False)
+        assert announced is None or f"about {announced}, 2 visits" in said[0][0]
+    assert [time_allowed(seconds) for seconds in (5.0, 240.0)] == [10.0, 24.0]
+
+
+def test_a_sample_tells_how_long_searches_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 12 views: 2 that fill the cache, 2 that stand for the other 10; a second of time for each visit."""
+    sample = search_measure._Sample(untrained(Config()), named("qdts-descent"), 1)
+    assert (len(sample.first), len(sample.second), {*sample.first} & {*sample.second}) == (2, 2, set())
+    monkeypatch.setattr(sample, "_search", lambda some, visits: float(len(some) * visits))
+    assert sample.seconds([2, 4, 8], 1, 1e9) == [2 * 12, 4 * 12, 8 * 12]
+    assert sample.seconds([2, 4], 3, 1e9) == [2 * 36, 4 * 36]
+    assert sample.seconds([2, 4, 8], 1, 30.0) == [2 * 12, 4 * 12], "the last one is beyond the bound already"
+    assert sample.seconds([2, 1000], 1, 30.0) == [2 * 12], "4000 s for the sample alone"
+
+
+@pytest.mark.parametrize("spec", ["matrix_game", "leduc_poker"])
+def test_samples_of_small_and_large_games(spec: str) -> None:
+    game = load_game(spec)
+    model, belief = groups_of(average=True, source="model")
+    network = Networks(game, Size(8, 1)).evaluator(model, belief, batch=16, cache=1024)
+    sample = search_measure._Sample(network, named("qdts-descent"), 1)
+    assert 1 <= len(sample.first) == len(sample.second) <= 64
+    assert 0.0 < sample.seconds([2], 1, 1e9)[0] < 1e9
+
+
+def test_what_takes_longer_than_expected_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = changed(Config(), {"measure.visits": (2, 4)})
+    network = untrained(config)
+    monkeypatch.setattr(search_measure._Sample, "seconds", lambda *_: [0.0, 0.0])
+    given_up = measure_search(lambda: network, config, seconds=1e-9)
+    assert (given_up.rows, given_up.left_out, given_up.interrupted) == ([], [2, 4], False)
+
+
+def test_ctrl_c_keeps_what_was_measured() -> None:
+    config = changed(Config(), {"measure.visits": (2, 4)})
+    network = untrained(config)
+
+    def interrupt(what: str, _: float) -> None:
+        if "4 visits" in what:
+            raise KeyboardInterrupt
+
+    found = measure_search(lambda: network, config, report=interrupt)
+    assert ([line["visits"] for line in found.rows], found.left_out, found.interrupted) == ([2], [4], True)

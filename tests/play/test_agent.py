@@ -121,10 +121,10 @@ def test_it_is_a_seat(kuhn_run: Run, agent: Agent) -> None:
     played = play_match(game, agent, random, 40, seed=2)
     for same in (PolicySeat(agent.table()), read_seat(game, str(kuhn_run.folder))):
         np.testing.assert_array_equal(play_match(game, same, random, 40, seed=2).returns, played.returns)
-    searching = read_seat(game, f"qdts:6@{kuhn_run.folder}")
+    searching = read_seat(game, f"{agent.search}:6@{kuhn_run.folder}")
     assert isinstance(searching, SearchSeat)
     assert isinstance(searching.evaluator, Network)
-    with_file = read_seat(game, f"qdts:6@{kuhn_run.checkpoint(3)}")
+    with_file = read_seat(game, f"{agent.search}:6@{kuhn_run.checkpoint(3)}")
     by_hand = replace(agent, visits=6)
     returns = [play_match(game, seat, random, 10).returns.tolist() for seat in (searching, with_file, by_hand)]
     assert returns[0] == returns[1] == returns[2]

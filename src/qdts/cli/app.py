@@ -161,9 +161,12 @@ def _usage(error: Any) -> str:
 
 @contextmanager
 def _notes() -> Iterator[None]:
-    """Show FutureWarnings of this package as notes on standard error, in one line each."""
+    """Show notes and FutureWarnings of this package on standard error, in one line each."""
+    from qdts.notes import Note
+
     with warnings.catch_warnings():
-        warnings.simplefilter("default", FutureWarning)
+        for kind in (Note, FutureWarning):
+            warnings.simplefilter("default", kind)
         show = warnings.showwarning
 
         def note(
@@ -174,7 +177,7 @@ def _notes() -> Iterator[None]:
             file: TextIO | None = None,
             line: str | None = None,
         ) -> None:
-            if issubclass(category, FutureWarning) and Path(filename).is_relative_to(PACKAGE):
+            if issubclass(category, Note | FutureWarning) and Path(filename).is_relative_to(PACKAGE):
                 print("qdts: note:", " ".join(str(message).split()), file=sys.stderr, flush=True)
             else:
                 show(message, category, filename, lineno, file, line)

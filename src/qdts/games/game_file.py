@@ -42,6 +42,11 @@ def read(path: Path) -> bytes:
         raise InputError(f"cannot read '{path}': {error.strerror or error}") from error
 
 
+def digest(source: bytes) -> str:
+    """The SHA-256 of a file's source, in hexadecimal digits."""
+    return hashlib.sha256(source).hexdigest()
+
+
 def run(path: Path, source: bytes) -> Family:
     """Run a file's source as a module of its own, and return its FAMILY.
 

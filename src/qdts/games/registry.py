@@ -6,6 +6,7 @@ import functools
 import importlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from qdts.errors import InputError, unknown
 from qdts.games import game_file
@@ -76,7 +77,7 @@ def find_family(name: str) -> Family:
     if name in _registered:
         return _registered[name]
     if name not in NATIVE:
-        own = f"a game of your own is given by its file, ./{name}.py (with a policy file: --game ./{name}.py)"
+        own = f"a game of your own is given by its file, ./{name}.py (with a run or a policy file: --game ./{name}.py)"
         raise InputError(f"{unknown('game', name, family_names())}; {own}")
     family = importlib.import_module(f"qdts.games.rules.{name}").FAMILY
     assert isinstance(family, Family)
@@ -151,8 +152,29 @@ def matching_game(where: object, what: str, spec: str, version: int, game: Game 
 
 def path_spec(game: Game) -> str:
     """A specification that loads a game in any process: with the path of its file, if it came from one."""
-    paths = (path for path, (_, family) in _files.items() if family.name == game.name)
-    return f"{next(paths, game.name)}{game.spec.removeprefix(game.name)}"
+    file = source_file(game.name)
+    return f"{game.name if file is None else file.path}{game.spec.removeprefix(game.name)}"
+
+
+class SourceFile(NamedTuple):
+    """The file that a game was loaded from."""
+
+    path: Path
+    """In full."""
+    digest: str
+    """The SHA-256 of the source that was run."""
+
+
+def source_file(name: str) -> SourceFile | None:
+    """The file that the game of a name was loaded from; None if there is none."""
+    return next(
+        (
+            SourceFile(path, game_file.digest(source))
+            for path, (source, family) in _files.items()
+            if family is _registered.get(name)
+        ),
+        None,
+    )
 
 
 def fault_in_file(error: BaseException) -> str | None:

@@ -16,15 +16,11 @@ from numpy.typing import NDArray
 
 from qdts.games.game import Game
 from qdts.kernels import Ints
-from qdts.learning.config import Config
 from qdts.learning.nodes.evaluation import act_nodes, policy_at, values_at
 from qdts.learning.nodes.nodes import Nodes, queries_of, sample_chain, unique_rows
 from qdts.nets.evaluator import Network
 from qdts.search.evaluation.batches import empty_evaluations
 from qdts.search.evaluation.evaluator import NOTHING
-from qdts.search.everywhere import searched_nash_conv
-from qdts.search.options.compatibility import search_with_networks
-from qdts.search.options.named import named
 from qdts.solving.exact.belief import tree_worlds
 from qdts.solving.exact.values import belief_weights, chance_reach, infoset_values, reach, view_reach
 from qdts.solving.measure import measure_policy
@@ -32,6 +28,7 @@ from qdts.solving.policy.table import Policy, policy_on
 from qdts.solving.tree.arrays import GameTree
 from qdts.solving.tree.enumeration import TooLargeError
 from qdts.solving.tree.recent import game_tree, handy_tree
+from qdts.solving.uniform import uniform_policy
 
 Met = Callable[[Ints, Ints], NDArray[np.bool_]]
 """From views and their players to which of them were met in self-play."""
@@ -123,6 +120,11 @@ def is_measurable(game: Game, most: int) -> bool:
     return tree is not None and tree.num_infosets <= most
 
 
+def uniform_nash_conv(game: Game) -> float:
+    """NashConv of uniform play, which every figure of a run is compared with."""
+    return measure_policy(game, uniform_policy(game)).nash_conv
+
+
 def coverage(policy: Policy, met: Met) -> float:
     """The share of information sets that were met, by the probability that the others and chance lead there."""
     tree = game_tree(policy.game)
@@ -140,24 +142,3 @@ def measure(network: Network, *, policy_only: bool = False, met: Met | None = No
     belief = belief_error(network, policy) if has_belief else None
     covered = None if met is None else coverage(policy, met)
     return Measured(distance, value_error(network, policy), belief, covered)
-
-
-def measure_search(
-    network: Network, config: Config, *, threads: int = 1, report: Callable[[float], None] | None = None
-) -> list[dict[str, float]]:
-    """NashConv of the search for networks with a network, by visits; its move distribution is averaged over seeds."""
-    game, visits = network.game, config.measure.visits
-    options = named(search_with_networks(game), belief="exact" if config.belief.source == "exact" else "model")
-    found = []
-    for k, n in enumerate(visits):
-
-        def searched(done: int, of: int, k: int = k) -> None:
-            if report is not None:
-                report((k + done / of) / len(visits))
-
-        seeds = range(config.measure.seeds)
-        distance = searched_nash_conv(
-            game, options, n, seeds, evaluator=network, threads=threads, report=searched
-        ).nash_conv
-        found.append({"visits": n, "nash_conv": distance})
-    return found

@@ -49,6 +49,8 @@ class Metric(NamedTuple):
     """Its name in that picture."""
     derived: bool = False
     """Whether it is computed from two lines, and not in metrics.jsonl."""
+    constant: bool = False
+    """Whether it is the same in all generations: a dashed line across the picture."""
 
 
 METRICS = (
@@ -94,6 +96,15 @@ METRICS = (
         "the same for P of the averaged weights",
         NASH_CONV,
         "averaged weights",
+    ),
+    Metric(
+        "nash_conv_uniform",
+        "NashConv of uniform play",
+        "returns",
+        "the same for uniform play, for comparison: always the same",
+        NASH_CONV,
+        "uniform play",
+        constant=True,
     ),
     Metric(
         "value_error",
@@ -160,8 +171,20 @@ def line(**values: Any) -> Line:
 
 def latest(lines: Sequence[Line], name: str) -> Any:
     """The newest value of a metric; None where it was never measured."""
+    newest = _newest(lines, name)
+    return None if newest is None else newest[name]
+
+
+def generation_of(lines: Sequence[Line], name: str) -> int | None:
+    """The generation that the newest value of a metric is of; None where it was never measured."""
+    newest = _newest(lines, name)
+    return None if newest is None else int(newest["generation"])
+
+
+def _newest(lines: Sequence[Line], name: str) -> Line | None:
+    """The newest line that holds a metric."""
     assert name in BY_NAME, name
-    return next((line[name] for line in reversed(lines) if line.get(name) is not None), None)
+    return next((line for line in reversed(lines) if line.get(name) is not None), None)
 
 
 def is_measured(line: Line) -> bool:

@@ -1,6 +1,7 @@
 """A run: the folder that holds its settings, checkpoints, records, metrics and report.
 
-    config.json                 JSON: {"format": "qdts-run", "format_version": 1, "game", "game_version", "seed",
+    config.json                 JSON: {"format": "qdts-run", "format_version": 1, "game", "game_version",
+                                "game_file": {"path", "sha256"} for a game from a file, its path from here, "seed",
                                 "minutes" or "generations": the budget, "config": all settings}
     checkpoints/000012          the networks after generation 12 (`docs/checkpoints.md`); generations 1, 2, 3, 4, 6, 8,
                                 12, 16, … and the last two are kept
@@ -29,6 +30,7 @@ from qdts.errors import InputError
 from qdts.files import write_whole
 from qdts.games.game import Game
 from qdts.games.registry import matching_game
+from qdts.games.remembered import compare, recall, remember
 from qdts.learning.config import Config, from_dict
 from qdts.learning.metrics import Line
 from qdts.learning.selfplay.record import Record, load_record, save_record
@@ -195,8 +197,10 @@ def write_config(run: Run) -> None:
         "format_version": FORMAT_VERSION,
         "game": run.game.spec,
         "game_version": run.game.version,
-        "seed": run.seed,
     }
+    file = remember(run.game, run.folder)
+    data |= {} if file is None else {"game_file": file}
+    data["seed"] = run.seed
     data |= {"minutes": run.minutes} if run.generations is None else {"generations": run.generations}
     data["config"] = run.config.as_dict()
     text = json.dumps(data, indent=2) + "\n"
@@ -211,15 +215,19 @@ def is_run(path: str | Path) -> bool:
 def open_run(folder: str | Path, game: Game | None = None) -> Run:
     """Open the run in a folder.
 
+    A run of a game from a file remembers that file and its SHA-256. Unless the game is given, the file is run, as
+    `load_game` does, with a note (a `qdts.notes.Note`) that names it. Nothing else in a run's folder is ever run.
+
     Args:
         folder: Where `train` has put it.
-        game: The game of the run; it must be given for a game of your own.
+        game: The game of the run. It must be given for a game from a file that was moved or has changed.
 
     Returns:
-        The run. Nothing is loaded but its settings.
+        The run. Nothing is loaded but its settings and its game.
 
     Raises:
-        InputError: The folder holds no run, or a run of another game or version.
+        InputError: The folder holds no run, a run of another game or version, or one whose game's file is gone or has
+            changed.
 
     Examples:
         >>> import tempfile, qdts
@@ -238,7 +246,7 @@ def open_run(folder: str | Path, game: Game | None = None) -> Run:
             raise InputError(
                 f"'{folder}' holds {data['format']} {data['format_version']}, expected {FORMAT} {FORMAT_VERSION}"
             )
-        game = matching_game(folder, "a run of", data["game"], data["game_version"], game)
+        game = _game_of(folder, data, game)
         config = from_dict(data["config"])
         minutes, generations = data.get("minutes"), data.get("generations")
         verify_budget(minutes, generations)
@@ -247,6 +255,17 @@ def open_run(folder: str | Path, game: Game | None = None) -> Run:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OSError, RecursionError) as error:
         raise InputError(f"the config.json of the run '{folder}' is malformed ({error!r})") from error
+
+
+def _game_of(folder: Path, data: Mapping[str, Any], game: Game | None) -> Game:
+    """The game of a run: the one given, else the one in the file that the run remembers, else the one of its name."""
+    file, given = data.get("game_file"), game is not None
+    if file is not None and game is None:
+        game = recall(file, folder, data["game"])
+    game = matching_game(folder, "a run of", data["game"], data["game_version"], game)
+    if file is not None and given:
+        compare(file, folder, game)
+    return game
 
 
 def spread_out(generations: Sequence[int], number: int) -> list[int]:

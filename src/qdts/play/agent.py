@@ -187,7 +187,8 @@ def load_agent(
 
     Args:
         source: The run, its folder, or the file of one of its checkpoints.
-        game: The game that the run must be for. A game of your own must be given.
+        game: The game that the run must be for. A game from a file must be given for a single checkpoint, and for a run
+            if the file was moved or has changed since. Else the run's game file is run, with a note (`open_run`).
         generation: The generation of the checkpoint; by default the last.
         average: Whether to use the averaged weights or the newest.
         visits: The visits of the search that moves; without it moves come from P.

@@ -181,14 +181,24 @@ def read_policy(text: str | Path, game: Game | None = None) -> Policy | Agent:
     return load_policy(text, game)
 
 
-def read_game(text: str) -> tuple[Game, Agent | None]:
-    """A game by its name; or by a run that has learned it, with the run's agent."""
+def read_game(text: str, runs_game: str | None = None) -> tuple[Game, Agent | None]:
+    """A game by its name; or by a run that has learned it, with the run's agent.
+
+    Args:
+        text: The name of a game, the path of its file, a run's folder or the file of a checkpoint.
+        runs_game: The game of the run, if the run does not say where it is, or the game has changed since.
+
+    Raises:
+        InputError: There is no such game or run, or a run's game is given for what is no run.
+    """
     name = text.strip()
     if is_learned(name) and name not in family_names():
         from qdts.play.agent import load_agent
 
-        agent = load_agent(name)
+        agent = load_agent(name, game=runs_game)
         return agent.game, agent
+    if runs_game is not None:
+        raise InputError(f"--game {runs_game} beside '{name}', which is no run, expected it beside a run's folder")
     return load_game(text), None
 
 

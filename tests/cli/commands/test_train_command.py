@@ -6,6 +6,7 @@ import importlib.util
 import io
 import json
 import re
+import shutil
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,24 @@ from rich.console import Console
 from cli.running import Output, check_failure, interrupt
 from qdts.cli import main
 from qdts.cli.display.chart import spark
+from qdts.cli.display.run import figures, show
 from qdts.cli.display.training import Display
 from qdts.games.registry import load_game
+from qdts.learning import loop
 from qdts.learning.config import SETTINGS, Config, flat
 from qdts.learning.report.page import page
 from qdts.learning.run import Run, open_run
 
 KEYS = {
     *("game", "run", "seed", "generations", "seconds", "games", "nash_conv", "nash_conv_average", "nash_conv_search"),
-    *("value_error", "belief_error", "interrupted"),
+    *(
+        "nash_conv_uniform",
+        "value_error",
+        "belief_error",
+        "nash_conv_generation",
+        "nash_conv_search_generation",
+        "interrupted",
+    ),
 }
 TINY = [
     *("net.width=8", "net.layers=1", "search.visits=2", "play.games=20", "belief.games=20", "belief.steps=2"),
@@ -58,6 +68,7 @@ def test_a_run_goes_on_as_if_it_had_never_stopped(capsys: Output, tmp_path: Path
     assert (data["games"], data["interrupted"]) == (60, False)
     assert [row["visits"] for row in data["nash_conv_search"]] == [2, 4]
     assert data["nash_conv"] == open_run(whole).metrics()[-1]["nash_conv"]
+    assert data["nash_conv_uniform"] == pytest.approx(11 / 12)
     first = train_json(capsys, "kuhn_poker", "--generations", "2", "--out", parts, *options)
     more = train_json(capsys, "--resume", parts, "--generations", "3")
     assert (first["generations"], more["generations"]) == (2, 3)
@@ -75,7 +86,7 @@ def test_a_run_for_people(capsys: Output, tmp_path: Path) -> None:
     text = " ".join(printed.out.split())
     for words in (
         *("generation 2 100%", "NashConv", "exploitability is half of it", "averaged weights", "searched, 4 visits"),
-        *("against seconds", "learnt", "equilibrium", "K; pass, bet", "report.html"),
+        *("uniform play 0.917", "against seconds", "learnt", "equilibrium", "K; pass, bet", "report.html"),
     ):
         assert words in text, words
     root = ElementTree.parse(folder / "report.html").getroot()
@@ -84,6 +95,9 @@ def test_a_run_for_people(capsys: Output, tmp_path: Path) -> None:
     curves = [element for element in root.iter() if element.tag.endswith("polyline")]
     assert len(curves) == 2 + 4 + 2 + 2 + 1 + 1 + 1
     assert all(len(curve.attrib["points"].split()) == 2 for curve in curves)
+    [dashed] = [element for element in root.iter() if "stroke-dasharray" in element.attrib]
+    assert dashed.attrib["d"].startswith("M54.0 ")
+    assert "NashConv of uniform play (returns)</td><td><b>0.9167</b>" in (folder / "report.html").read_text("utf-8")
     assert not [element for element in root.iter() if "script" in element.tag or "href" in element.attrib]
 
 
@@ -92,12 +106,23 @@ def test_a_game_that_cannot_be_measured(capsys: Output, tmp_path: Path) -> None:
     data = train_json(
         capsys, "kuhn_poker", "--generations", "2", "--out", str(folder), *QUICK, "--set", "measure.most=0"
     )
-    assert [data[key] for key in ("nash_conv", "nash_conv_average", "nash_conv_search", "value_error")] == [None] * 4
+    exact = ("nash_conv", "nash_conv_average", "nash_conv_uniform", "nash_conv_search", "value_error")
+    assert [data[key] for key in exact] == [None] * 5
     text = (folder / "report.html").read_text(encoding="utf-8")
     assert "<h2>NashConv</h2>" not in text
     assert "<h2>Losses</h2>" in text
     assert main(["train", "--resume", str(folder)]) == 0
     assert "generations" in capsys.readouterr().out
+
+
+def test_measuring_takes_a_share_of_the_time(capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert loop.has_time(measuring=5.0, learning=0.0)
+    assert not loop.has_time(measuring=5.1, learning=0.0)
+    assert loop.has_time(measuring=65.0, learning=240.0)
+    monkeypatch.setattr(loop, "has_time", lambda measuring, learning: measuring == 0.0 < learning)
+    folder = tmp_path / "run"
+    train_json(capsys, "kuhn_poker", "--generations", "4", "--out", str(folder), *QUICK)
+    assert [line["generation"] for line in open_run(folder).metrics() if "nash_conv" in line] == [1, 4]
 
 
 def test_a_report_of_many_generations_stays_small() -> None:
@@ -114,6 +139,8 @@ def test_a_report_of_many_generations_stays_small() -> None:
     assert max(map(len, curves)) < 500
     assert all([*map(float, dot.split(","))] for curve in curves for dot in curve)
     assert ElementTree.fromstring(page(run, [])).find(".//p") is not None
+    nothing_searched = [*lines[:15], lines[15] | {"nash_conv_search": []}]
+    assert "visits</td>" not in page(run, nothing_searched)
 
 
 @pytest.mark.parametrize(
@@ -211,20 +238,97 @@ def test_ctrl_c_keeps_whole_generations(capsys: Output, tmp_path: Path) -> None:
     assert train_json(capsys, "--resume", folder, "--generations", str(goal))["generations"] == goal
 
 
+MEASURED_SLOWLY = """
+import sys, time
+from qdts.cli import main
+from qdts.learning import search_measure
+measure = search_measure.searched_nash_conv
+def slow(game, options, visits, *rest, **named):
+    if visits == 4:
+        print("measuring 4 visits", file=sys.stderr, flush=True)
+        time.sleep(60)
+    return measure(game, options, visits, *rest, **named)
+search_measure.searched_nash_conv = slow
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_ctrl_c_while_the_searched_policy_is_measured_keeps_everything(capsys: Output, tmp_path: Path) -> None:
+    folder = str(tmp_path / "run")
+    command = ["train", "kuhn_poker", "--generations", "2", "--json", "--out", folder, *QUICK]
+    ended = interrupt(MEASURED_SLOWLY, *command, after=lambda line: line == "measuring 4 visits\n")
+    assert ended.code == 130
+    data = json.loads(ended.out.splitlines()[-1])
+    assert (data["generations"], data["interrupted"]) == (2, True)
+    assert [row["visits"] for row in data["nash_conv_search"]] == [2]
+    assert ended.err.splitlines()[-2] == "qdts: generations kept: 2; the run is complete"
+    assert open_run(folder).checkpoints() == [1, 2]
+    assert main(["train", "--resume", folder]) == 0
+    printed = capsys.readouterr().out
+    assert "Not measured: the searched policy with 4 visits." in printed
+    assert f" qdts evaluate {folder} --visits 4 does it." in printed
+
+
+def test_measures_name_the_generation_that_was_measured(kuhn_run: Run, tmp_path: Path) -> None:
+    """Between two generations that are measured, and after a resumption, the last one was not."""
+    shutil.copytree(kuhn_run.folder, tmp_path / "run")
+    run = open_run(tmp_path / "run")
+    first, second, third = run.metrics()
+    measured = ("nash_conv", "nash_conv_average", "nash_conv_search", "value_error", "belief_error")
+    last = {name: value for name, value in third.items() if name not in measured}
+    lines = [first | {"nash_conv_search": third["nash_conv_search"]}, second | {"nash_conv": 0.125}, last]
+    (run.folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    found = figures(run, interrupted=True)
+    assert (found["generations"], found["nash_conv"], found["nash_conv_generation"]) == (3, 0.125, 2)
+    assert found["nash_conv_search_generation"] == 1
+    screen = Console(file=io.StringIO(), width=120)
+    with screen.capture() as capture:
+        show(screen, run, found)
+    text = capture.get()
+    assert re.search(r"measured +generation 2 of 3", text)
+    assert re.search(r"searched, 4 visits +\S+ +generation 1 ", text)
+    assert "Strategy of generation 3 with averaged weights" in text
+    report = page(run, run.metrics())
+    assert "NashConv (returns), generation 2</td><td><b>0.125</b>" in report
+    assert "4 visits, generation 1</td>" in report
+    with Display(screen) as display:
+        display.begin(run)
+        with screen.capture() as capture:
+            screen.print(display.render())
+    assert "NashConv of generation 2 0.125" in capture.get()
+
+
+def test_a_run_that_plays_worse_than_at_random_says_so(
+    capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "uniform_nash_conv", lambda _: 0.001)
+    folder = tmp_path / "run"
+    for options in (["kuhn_poker", "--generations", "1", "--out", str(folder), *QUICK], ["--resume", str(folder)]):
+        assert main(["train", *options, "--json"]) == 0
+        printed = capsys.readouterr()
+        assert re.fullmatch(
+            r"qdts: warning: NashConv with averaged weights, \S+, is above that of uniform play, 0\.001: .*\n",
+            printed.err,
+        )
+        assert json.loads(printed.out)["nash_conv_uniform"] == 0.001
+
+
 def test_the_live_display_shows_figures_and_time_left(tmp_path: Path) -> None:
     run = Run(tmp_path, load_game("kuhn_poker"), 0, Config(), generations=8)
     screen = Console(file=io.StringIO(), force_terminal=True, width=100, height=30)
     with Display(screen) as display:
         display.begin(run)
         display.doing("self-play", 0.25)
-        display.done({"generation": 1, "games": 100, "seconds": 2.0, "nash_conv": 1.0, "nash_conv_average": 1.0}, 0.125)
-        display.done({"generation": 2, "games": 500, "seconds": 4.0, "nash_conv": 0.1, "nash_conv_average": 0.2}, 0.25)
+        exact = {"nash_conv": 1.0, "nash_conv_average": 1.0, "nash_conv_uniform": 0.917}
+        display.done({"generation": 1, "games": 100, "seconds": 2.0, **exact}, 0.125)
+        display.done({"generation": 2, "games": 500, "seconds": 4.0, **exact, "nash_conv": 0.1}, 0.25)
         display.completed_at += 3600.0
         with screen.capture() as capture:
             screen.print(display.render())
     text = re.sub(r"\x1b\[[\d;]*m", "", capture.get())
     for words in ("learning kuhn_poker", "generation 1: self-play, 25%", "generation 2", "NashConv 0.1", "200 games/s"):
         assert words in text
+    assert "uniform play 0.917" in text
     assert re.search(r"\d:\d\d left", text)
     assert "█▁" in text
 

@@ -38,6 +38,16 @@ GameOrRun = Annotated[
         metavar="GAME", help=f"{GAME_HELP} Or a run's folder: the game that it learned, searched with its networks."
     ),
 ]
+RunsGame = Annotated[
+    str | None,
+    typer.Option(
+        "--game",
+        metavar="GAME",
+        help="The game of the run in the place of GAME. A game of your own, by its file, if the file was moved or has "
+        "changed since, or for a single checkpoint.",
+        show_default=False,
+    ),
+]
 SearchName = Annotated[str | None, typer.Option(help=SEARCH_HELP, show_default=False)]
 Known = Annotated[Path | None, typer.Option(help=POLICY_HELP, show_default=False)]
 SearchOptions = Annotated[

@@ -11,6 +11,7 @@ from qdts.cli.commands.arguments import (
     AsJson,
     GameOrRun,
     Known,
+    RunsGame,
     SearchName,
     SearchOptions,
     Threads,
@@ -64,6 +65,7 @@ def evaluate(
     seed: Annotated[int, typer.Option(min=0, help="First seed of the searches.")] = 0,
     seeds: Annotated[int, typer.Option(min=1, help="Number of seeds, from the first one on.")] = 1,
     threads: Threads = 1,
+    runs_game: RunsGame = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Search at every information set of a game, and measure NashConv of the resulting policy."""
@@ -73,7 +75,7 @@ def evaluate(
 
     numbers = [read_visits(part) for part in visits.split(",")]
     with loading(game):
-        loaded, agent = read_game(game)
+        loaded, agent = read_game(game, runs_game)
         known = agent if policy is None else read_known(loaded, policy)
         text = with_options(search or default_search(loaded, known), option)
         options = read_search(loaded, text)
@@ -93,7 +95,7 @@ def evaluate(
     if checkpoints is not None:
         if policy is not None or any((value_noise, child_noise, belief_noise)):
             raise InputError("--checkpoints are those of the run in the place of GAME, expected no policy and no noise")
-        facts |= measurement.of_checkpoints(game, checkpoints)
+        facts |= measurement.of_checkpoints(game, loaded, checkpoints)
     else:
         evaluator = evaluator_for(
             loaded, options, known, value_noise=value_noise, child_noise=child_noise, belief_noise=belief_noise
@@ -170,14 +172,14 @@ class _Measurement(NamedTuple):
             return results, True
         return results, False
 
-    def of_checkpoints(self, folder: str, number: int) -> dict[str, Any]:
+    def of_checkpoints(self, folder: str, game: Game, number: int) -> dict[str, Any]:
         """NashConv for some checkpoints of a run, up to the one where Ctrl-C comes."""
         from qdts.learning.run import open_run, spread_out
         from qdts.play.agent import load_agent
         from qdts.play.seats import evaluator_for
         from qdts.solving import nash_conv
 
-        run = open_run(folder)
+        run = open_run(folder, game)
         measured: list[dict[str, Any]] = []
         interrupted = False
         for generation in spread_out(run.checkpoints(), number):

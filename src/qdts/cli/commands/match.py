@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qdts.cli.commands.arguments import AsJson, GameName, Threads
+from qdts.cli.commands.arguments import GAME_HELP, AsJson, RunsGame, Threads
 from qdts.cli.commands.exit_codes import INTERRUPTED
 from qdts.cli.display.output import console, number, print_json
 from qdts.cli.display.panel import STOPPED, panel
@@ -23,6 +23,7 @@ EXAMPLES = """[bold]Examples[/]
   qdts match hearts ismcts:50 random --games 40
   qdts match tic_tac_toe puct:500@playouts 'openspiel:mcts(simulations=500)'
   qdts match kuhn_poker qdts:200@runs/kuhn_poker-0 runs/kuhn_poker-0
+  qdts match runs/mine runs/mine random
 
 Games come in groups that share their deals, with A in each seat once. Ctrl-C keeps the finished groups."""
 
@@ -34,7 +35,9 @@ SEAT_HELP = (
 
 
 def match(
-    game: GameName,
+    game: Annotated[
+        str, typer.Argument(metavar="GAME", help=f"{GAME_HELP} Or a run's folder: the game that it learned.")
+    ],
     a: Annotated[str, typer.Argument(metavar="A", help=SEAT_HELP)],
     b: Annotated[
         str,
@@ -43,14 +46,14 @@ def match(
     games: Annotated[int, typer.Option(min=1, help="Games, rounded up to whole groups.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of deals, searches and moves.")] = 0,
     threads: Threads = 1,
+    runs_game: RunsGame = None,
     as_json: AsJson = False,
 ) -> None:
     """Play A against B, from every seat with the same deals: A's mean return and its 95 % interval."""
-    from qdts.games.registry import load_game
     from qdts.play.match import play_match
-    from qdts.play.seats import read_seat
+    from qdts.play.seats import read_game, read_seat
 
-    loaded = load_game(game)
+    loaded, _ = read_game(game, runs_game)
     first, second = (read_seat(loaded, text, threads=threads) for text in (a, b))
     start = time.perf_counter()
     with bar(f"{loaded.spec}: {a} against {b}", "games", silent=as_json) as report:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qdts.cli.commands.arguments import AsJson, known_from
+from qdts.cli.commands.arguments import AsJson, RunsGame, known_from
 from qdts.cli.display.output import console, number, print_json
 from qdts.cli.display.panel import distance, panel, values
 from qdts.cli.display.progress import StatusLine
@@ -56,6 +56,7 @@ def nashconv(
         str | None, typer.Option(help="sweep, cells or enumerate; by default what suits the game.", show_default=False)
     ] = None,
     memory: Annotated[float, typer.Option(help="The memory that a sweep may use, in GiB.")] = 2.0,
+    runs_game: RunsGame = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure a policy: every player's value, what each could gain, and NashConv."""
@@ -66,7 +67,7 @@ def nashconv(
 
     if not 0 < memory < float("inf"):
         raise InputError(f"--memory {memory}, expected a number of GiB above 0")
-    loaded, agent = read_game(game)
+    loaded, agent = read_game(game, runs_game)
     known = agent if policy is None else read_policy(policy, loaded)
     given = uniform_probabilities if known is None else known if isinstance(known, Policy) else known.rows
     start = time.perf_counter()

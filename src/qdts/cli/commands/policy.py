@@ -27,7 +27,11 @@ def policy(
     ],
     game: Annotated[
         str | None,
-        typer.Option(help="Fail unless it is for this game. A game of your own must be given.", show_default=False),
+        typer.Option(
+            help="Fail unless it is for this game. A policy file of a game of your own needs the game's file; a run "
+            "remembers it.",
+            show_default=False,
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

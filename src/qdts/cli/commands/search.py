@@ -11,6 +11,7 @@ from qdts.cli.commands.arguments import (
     AsJson,
     GameOrRun,
     Known,
+    RunsGame,
     SearchName,
     SearchOptions,
     default_search,
@@ -57,6 +58,7 @@ def search(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 0,
     tree: Annotated[bool, typer.Option("--tree", help="Show the top of the search's trees.")] = False,
     depth: Annotated[int, typer.Option(min=1, max=12, help="How deep --tree goes.")] = 3,
+    runs_game: RunsGame = None,
     as_json: AsJson = False,
 ) -> None:
     """Search from one state: visits, values and priors of its actions, and the belief about the holes."""
@@ -70,7 +72,7 @@ def search(
     from qdts.search.run import run_searches
 
     with loading(game):
-        loaded, agent = read_game(game)
+        loaded, agent = read_game(game, runs_game)
         known = agent if policy is None else read_known(loaded, policy)
         text = with_options(search or default_search(loaded, known), option)
         options = read_search(loaded, text)

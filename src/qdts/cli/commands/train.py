@@ -26,6 +26,7 @@ EXAMPLES = """[bold]Examples[/]
   qdts train leduc_poker --generations 100 --set search.visits=32
   qdts train --resume runs/leduc
   qdts train --resume runs/leduc --minutes 20
+  qdts train --resume runs/mine --game ./my_game.py
   qdts train kuhn_poker --minutes 1 --json
   qdts train --settings leduc_poker
 
@@ -37,8 +38,10 @@ generation.
 NashConv is the sum of what the players could gain by best responses. It is
 exact, and measured where the whole game can be enumerated; else it is null.
 --json has game, run, seed, generations, seconds, games, nash_conv,
-nash_conv_average (with averaged weights), nash_conv_search (visits, nash_conv),
-value_error, belief_error, interrupted."""
+nash_conv_average (with averaged weights), nash_conv_uniform (of uniform play),
+nash_conv_search (visits, nash_conv),
+value_error, belief_error, nash_conv_generation and nash_conv_search_generation
+(the generations that these are of), interrupted."""
 
 
 def train(
@@ -47,7 +50,16 @@ def train(
         typer.Argument(
             metavar="GAME",
             help="A name or the path of a game's file, with parameters in brackets: see [bold]qdts games[/]. "
-            "Not needed with --resume, except for a game of your own.",
+            "Not needed with --resume.",
+            show_default=False,
+        ),
+    ] = None,
+    runs_game: Annotated[
+        str | None,
+        typer.Option(
+            "--game",
+            metavar="GAME",
+            help="The same as GAME; with --resume the file of a game of your own that was moved, or has changed since.",
             show_default=False,
         ),
     ] = None,
@@ -83,6 +95,9 @@ def train(
 ) -> None:
     """Learn a game by self-play, from the rules alone; NashConv measures the distance from equilibrium."""
     changes = set_ or []
+    if game is not None and runs_game is not None:
+        raise InputError(f"GAME {game} and --game {runs_game} are both given, expected one of them")
+    game = game or runs_game
     if settings:
         _show_settings(game, preset, changes, as_json)
         return
@@ -110,7 +125,7 @@ def train(
             if watch.run is None:
                 raise
             run, interrupted = watch.run, True
-    _finish(run, game, interrupted, as_json)
+    _finish(run, interrupted, as_json)
 
 
 def _check_options(game: str | None, resume: Path | None, of_new_runs: dict[str, object]) -> None:
@@ -131,7 +146,7 @@ def _load(game: str, preset: str | None, changes: list[str]) -> Game:
     return loaded
 
 
-def _finish(run: Run, game: str | None, interrupted: bool, as_json: bool) -> None:
+def _finish(run: Run, interrupted: bool, as_json: bool) -> None:
     from qdts.cli.display import run as learned
 
     figures = learned.figures(run, interrupted=interrupted)
@@ -139,18 +154,14 @@ def _finish(run: Run, game: str | None, interrupted: bool, as_json: bool) -> Non
         print(json.dumps(figures, allow_nan=False), flush=True)
     else:
         learned.show(console(), run, figures)
+    if (sentence := learned.warning(figures)) is not None:
+        print(f"qdts: warning: {sentence}", file=sys.stderr, flush=True)
     if interrupted:
-        own = [game] if game is not None and not _is_known(game) else []
-        command = shlex.join(["qdts", "train", *own, "--resume", str(run.folder)])
-        print(f"qdts: generations kept: {figures['generations']:,}; {command} continues", file=sys.stderr, flush=True)
+        command = shlex.join(["qdts", "train", "--resume", str(run.folder)])
+        over = run.progress(figures["generations"] + 1, figures["seconds"]) >= 1.0
+        then = "the run is complete" if over else f"{command} continues"
+        print(f"qdts: generations kept: {figures['generations']:,}; {then}", file=sys.stderr, flush=True)
         raise typer.Exit(INTERRUPTED)
-
-
-def _is_known(game: str) -> bool:
-    """Whether a game can be loaded by the name in its run."""
-    from qdts.games.registry import IMPORTED, family_names
-
-    return game.startswith(IMPORTED) or game.partition("(")[0].strip() in family_names()
 
 
 def _show_settings(game: str | None, preset_name: str | None, changes: list[str], as_json: bool) -> None:

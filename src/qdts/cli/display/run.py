@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from qdts.cli.display import chart
@@ -15,15 +16,15 @@ if TYPE_CHECKING:
     from qdts.learning.run import Run
 
 CHART_ROWS = 10
-MEASURES = ("nash_conv", "nash_conv_average", "nash_conv_search", "value_error", "belief_error")
+MEASURES = ("nash_conv", "nash_conv_average", "nash_conv_uniform", "nash_conv_search", "value_error", "belief_error")
 """The metrics that are measured exactly."""
 SMALL = 12
 """Information sets of the largest game whose strategy is shown as a whole."""
 
 
 def figures(run: Run, *, interrupted: bool) -> dict[str, Any]:
-    """The newest metrics of a run; None for those that were not measured."""
-    from qdts.learning.metrics import latest
+    """The newest metrics of a run, and the generations that were measured; None for what was not."""
+    from qdts.learning.metrics import generation_of, latest
 
     metrics = run.metrics()
     last: Mapping[str, Any] = metrics[-1] if metrics else {}
@@ -35,6 +36,7 @@ def figures(run: Run, *, interrupted: bool) -> dict[str, Any]:
         "seconds": last.get("seconds", 0.0),
         "games": last.get("games", 0),
         **{name: latest(metrics, name) for name in MEASURES},
+        **{f"{name}_generation": generation_of(metrics, name) for name in ("nash_conv", "nash_conv_search")},
         "interrupted": interrupted,
     }
 
@@ -45,7 +47,7 @@ def show(screen: Console, run: Run, found: Mapping[str, Any]) -> None:
 
     from qdts.learning.metrics import is_measured, label
 
-    facts = _facts(found, run.game.players)
+    facts = _facts(run, found)
     if found["interrupted"]:
         facts["stopped"] = "[yellow]by Ctrl-C: this is what there was[/]"
     colour = "yellow" if found["interrupted"] else "green"
@@ -56,18 +58,53 @@ def show(screen: Console, run: Run, found: Mapping[str, Any]) -> None:
         screen.print("\n".join(chart.log_log(points, height=CHART_ROWS)), style="cyan")
     if points:
         _show_strategy(screen, run)
+    if missing := left_out(run, found):
+        visits, command = ", ".join(f"{n:,}" for n in missing), escape(evaluate_command(run, missing))
+        text = f"Not measured: the searched policy with {visits} visits. [bold]{command}[/] does it."
+        screen.print(f"\n{text}", soft_wrap=True)
     screen.print(f"\nThe report, for a browser: [bold]{escape(str(run.report))}[/]", soft_wrap=True)
 
 
-def _facts(found: Mapping[str, Any], players: int) -> dict[str, str]:
+def left_out(run: Run, found: Mapping[str, Any]) -> list[int]:
+    """The numbers of visits of the searched policy that took too long to measure, or that Ctrl-C has prevented."""
+    if found["nash_conv_search"] is None:
+        return []
+    return sorted({*run.config.measure.visits} - {row["visits"] for row in found["nash_conv_search"]})
+
+
+def warning(found: Mapping[str, Any]) -> str | None:
+    """That a run plays worse than at random, in a sentence; None if it does not."""
+    average, uniform = found["nash_conv_average"], found["nash_conv_uniform"]
+    if average is None or uniform is None or average <= uniform:
+        return None
+    return (
+        f"NashConv with averaged weights, {number(average)}, is above that of uniform play, {number(uniform)}: "
+        "this run has not learned the game, and needs more time or other settings"
+    )
+
+
+def evaluate_command(run: Run, visits: Sequence[int]) -> str:
+    """The command that measures the searched policy as the run does."""
+    parts = ["qdts", "evaluate", str(run.folder), "--visits", ",".join(map(str, visits))]
+    parts += ["--seeds", str(run.config.measure.seeds)] if run.config.measure.seeds > 1 else []
+    parts += ["--option", "belief=exact"] if run.config.belief.source == "exact" else []
+    return shlex.join(parts)
+
+
+def _facts(run: Run, found: Mapping[str, Any]) -> dict[str, str]:
     from qdts.learning.metrics import label
 
     facts: dict[str, str] = {}
     if found["nash_conv"] is not None:
-        facts[label("nash_conv")] = distance(found["nash_conv"], players)
+        facts[label("nash_conv")] = distance(found["nash_conv"], run.game.players)
         facts["  averaged weights"] = f"[bold green]{number(found['nash_conv_average'])}[/]"
+        if found["nash_conv_uniform"] is not None:
+            facts["  uniform play"] = number(found["nash_conv_uniform"])
+        searched = found["nash_conv_search_generation"]
+        earlier = f"   generation {searched:,}" if searched not in (None, found["nash_conv_generation"]) else ""
         for row in found["nash_conv_search"] or []:
-            facts[f"  searched, {row['visits']:,} visits"] = f"[bold green]{number(row['nash_conv'])}[/]"
+            facts[f"  searched, {row['visits']:,} visits"] = f"[bold green]{number(row['nash_conv'])}[/]{earlier}"
+        facts["  measured"] = f"generation {found['nash_conv_generation']:,} of {found['generations']:,}"
     for name in ("value_error", "belief_error"):
         if found[name] is not None:
             facts[label(name)] = number(found[name])
@@ -85,6 +122,7 @@ def _show_strategy(screen: Console, run: Run) -> None:
 
     if not run.game.hidden or game_tree(run.game).num_infosets > SMALL:
         return
-    screen.print("\nStrategy with averaged weights, beside an equilibrium (there may be others)", style="bold")
     learnt, equilibrium = load_agent(run).table(), solve(run.game, "cfr+", 1000).policy
+    whose = f"Strategy of generation {learnt.info['generation']:,} with averaged weights"
+    screen.print(f"\n{whose}, beside an equilibrium (there may be others)", style="bold")
     screen.print(strategy.beside({"learnt": learnt, "equilibrium": equilibrium}))

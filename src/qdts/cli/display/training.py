@@ -135,6 +135,9 @@ class Display(Quiet):
         super().__init__()
         self.nash_conv: list[float] = []
         self.average: float | None = None
+        self.uniform: float | None = None
+        self.measured = 0
+        """The generation whose NashConv is shown."""
         self.spinner = Spinner("dots")
         self.live = Live(console=screen, get_renderable=self.render, refresh_per_second=4, transient=True)
 
@@ -159,6 +162,8 @@ class Display(Quiet):
         if is_measured(metrics):
             self.nash_conv.append(metrics["nash_conv"])
             self.average = metrics["nash_conv_average"]
+            self.uniform = metrics.get("nash_conv_uniform")
+            self.measured = metrics["generation"]
 
     def render(self) -> Group:
         """The display at this moment."""
@@ -185,10 +190,12 @@ class Display(Quiet):
         rows = [top, figures]
         if self.nash_conv:
             row = Table.grid(padding=(0, 3))
+            whose = "" if self.measured == self.newest["generation"] else f" of generation {self.measured:,}"
             row.add_row(
-                f"{label('nash_conv')} [bold green]{number(self.nash_conv[-1])}[/]",
+                f"{label('nash_conv')}{whose} [bold green]{number(self.nash_conv[-1])}[/]",
                 Text(chart.spark(self.nash_conv), style="cyan"),
                 "" if self.average is None else f"with averaged weights [bold]{number(self.average)}[/]",
+                "" if self.uniform is None else f"uniform play {number(self.uniform)}",
             )
             rows.append(row)
         return Group(*rows, Text("Ctrl-C stops; --resume goes on later", style="dim"))

@@ -9,7 +9,18 @@ from typing import Any
 
 from qdts.files import write_whole
 from qdts.learning.config import flat
-from qdts.learning.metrics import BY_NAME, FIGURES, METRICS, Line, Metric, is_measured, label, latest, with_speeds
+from qdts.learning.metrics import (
+    BY_NAME,
+    FIGURES,
+    METRICS,
+    Line,
+    Metric,
+    generation_of,
+    is_measured,
+    label,
+    latest,
+    with_speeds,
+)
 from qdts.learning.report.picture import Point, Series, picture
 from qdts.learning.run import Run
 
@@ -68,13 +79,20 @@ def _figures(metrics: Sequence[Line]) -> dict[str, str]:
         label("games"): f"{last['games']:,}",
         label("seconds"): f"{last['seconds']:,.1f}",
     }
-    for name in ("nash_conv", "nash_conv_average", "value_error", "belief_error"):
+    for name in ("nash_conv", "nash_conv_average", "nash_conv_uniform", "value_error", "belief_error"):
         value = latest(metrics, name)
         if value is not None:
-            figures[f"{label(name)} ({BY_NAME[name].unit})"] = f"{value:.4g}"
+            figures[f"{label(name)} ({BY_NAME[name].unit}){_earlier(metrics, name)}"] = f"{value:.4g}"
     for row in latest(metrics, "nash_conv_search") or []:
-        figures[f"{label('nash_conv_search')}, {row['visits']:,} visits"] = f"{row['nash_conv']:.4g}"
+        name = f"{label('nash_conv_search')}, {row['visits']:,} visits{_earlier(metrics, 'nash_conv_search')}"
+        figures[name] = f"{row['nash_conv']:.4g}"
     return figures
+
+
+def _earlier(metrics: Sequence[Line], name: str) -> str:
+    """The generation whose newest value of a metric it is, unless it is the last one or all have the same value."""
+    generation = generation_of(metrics, name)
+    return "" if BY_NAME[name].constant or generation == metrics[-1]["generation"] else f", generation {generation:,}"
 
 
 def _pictures(metrics: Sequence[Line]) -> str:
@@ -104,11 +122,10 @@ def _thinned(metrics: Sequence[Line]) -> list[Line]:
 def _series(lines: Iterable[Line], metric: Metric) -> list[Series]:
     """The curve of a metric; dots for each number of visits where it is a list by visits."""
     there = [(line["seconds"], line[metric.name]) for line in lines if line.get(metric.name) is not None]
+    if not any(isinstance(value, list) for _, value in there):
+        return [Series(metric.curve, there, level=metric.constant)]
     by_visits: dict[int, list[Point]] = {}
     for seconds, rows in there:
-        for row in rows if isinstance(rows, list) else []:
+        for row in rows:
             by_visits.setdefault(row["visits"], []).append((seconds, row["nash_conv"]))
-    if by_visits:
-        names = {visits: f"{metric.curve}, {visits:,} visits" for visits in by_visits}
-        return [Series(names[visits], points, dots=True) for visits, points in by_visits.items()]
-    return [Series(metric.curve, there)]
+    return [Series(f"{metric.curve}, {visits:,} visits", points, dots=True) for visits, points in by_visits.items()]

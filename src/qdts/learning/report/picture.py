@@ -15,11 +15,13 @@ Point = tuple[float, float]
 
 
 class Series(NamedTuple):
-    """A curve, or single dots."""
+    """A curve, single dots, or a level."""
 
     name: str
     points: Sequence[Point]
     dots: bool = False
+    level: bool = False
+    """Whether it is a dashed line across the picture, at the value of the last point."""
 
 
 class Axis(NamedTuple):
@@ -59,7 +61,8 @@ def picture(title: str, series: Sequence[Series], *, log_y: bool = True) -> str:
     up = _axis([y for s, _ in shown for _, y in s.points], HEIGHT - BOTTOM, TOP, log_y)
     parts = [_grid(across, up)]
     for s, colour in shown:
-        parts.append(_dots(s, across, up, colour) if s.dots else _curve(s, across, up, colour))
+        draw = _dots if s.dots else _level if s.level else _curve
+        parts.append(draw(s, across, up, colour))
     keys = "".join(
         f'<span><i style="background:{colour}"></i>{escape(s.name)} <b>{s.points[-1][1]:.3g}</b></span>'
         for s, colour in shown
@@ -127,4 +130,13 @@ def _dots(series: Series, across: Axis, up: Axis, colour: str) -> str:
         f'<circle cx="{across.place(x):.1f}" cy="{up.place(y):.1f}" r="3.4" fill="none" stroke="{colour}" '
         'stroke-width="1.6"/>'
         for x, y in series.points
+    )
+
+
+def _level(series: Series, across: Axis, up: Axis, colour: str) -> str:
+    """A dashed line from side to side."""
+    at = up.place(series.points[-1][1])
+    return (
+        f'<path d="M{across.start:.1f} {at:.1f}H{across.end:.1f}" fill="none" stroke="{colour}" stroke-width="1.2" '
+        'stroke-dasharray="5 4"/>'
     )
