@@ -93,7 +93,7 @@ def test_without_a_command_it_says_what_there_is(capsys: Output) -> None:
         (["solve", "kuhn_poker", "--out", "."], ["folder"]),
         (["solve", "kuhn_poker", "--sede", "1"], ["--sede"]),
         (["solve", "kuhn_poker", "--solver", "cfr"], ["--solver", "did you mean --algorithm?"]),
-        (["nashconv", "kuhn_poker", "--quick"], ["--quick; the options are --policy, --method, --memory, --json"]),
+        (["nashconv", "kuhn_poker", "--quick"], ["--quick; the options are --policy, --method"]),
         (["solve"], ["GAME"]),
         (["slove", "kuhn_poker"], ["slove"]),
         (["policy", "no_such_file.npz"], ["no_such_file.npz"]),

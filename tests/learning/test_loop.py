@@ -357,7 +357,7 @@ def test_kuhn_poker_is_learned(tmp_path: Path) -> None:
     settings = ["play.games=2000", "net.width=32", "fit.rows=128", "measure.visits=4"]
     found = train("kuhn_poker", generations=160, seed=1, out=tmp_path / "run", settings=settings).metrics()
     assert found[-1]["nash_conv_average"] < 0.05
-    assert found[-1]["value_error"] < 0.02
+    assert found[-1]["value_error"] < 0.05
     assert found[-1]["belief_error"] < 0.1
     assert found[-1]["coverage"] == 1.0
 

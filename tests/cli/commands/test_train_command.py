@@ -55,7 +55,7 @@ def train_json(capsys: Output, *arguments: str) -> dict[str, Any]:
 
 def test_a_run_goes_on_as_if_it_had_never_stopped(capsys: Output, tmp_path: Path) -> None:
     constant = [
-        "policy.step_last=0.3",
+        "policy.step_last=0.5",
         "policy.uniform=0.1",
         "policy.uniform_last=0.1",
         "fit.rate_last=0.003",
