@@ -64,7 +64,7 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
             exec(compile("".join(cell["source"]), "tutorial.ipynb", "exec"), namespace)
     learned = re.search(r"NashConv of what was learned: ([\d.]+)", capsys.readouterr().out)
     assert learned is not None
-    assert float(learned[1]) < 0.7, "twenty seconds of learning leave uniform play (0.92) behind on any machine"
+    assert float(learned[1]) < 0.3, "a hundred generations leave uniform play (NashConv 0.92) far behind"
 
 
 def test_the_front_page_is_short() -> None:
