@@ -195,11 +195,10 @@ class BeliefSettings:
             "exact": "nowhere: Bayes' rule takes the place of H",
         },
     )
-    games: int = setting(20_000, "Games that are sampled.", COUNT)
+    games: int = setting(20_000, "Games that are sampled for H alone, where self-play is by search.", COUNT)
     explore: float = setting(
         0.5,
-        "The share of all players' moves in these games that are sampled uniformly, which examples are corrected for; "
-        "0: only the exploring seat's, as in self-play, and H learns from its views alone.",
+        "The share of all players' moves in these games that are sampled uniformly, which weights make up for.",
         EXPLORING,
     )
     power: float = setting(1.0, "A node that occurred n times has weight n to this power.", SHARE)
