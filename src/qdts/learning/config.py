@@ -62,7 +62,11 @@ class NetSettings:
         "Hidden layers, or convolutions; 0: 2 layers, and as many convolutions as let each cell see the whole board.",
         Bounds(0, 1000, "a whole number from 0 to 1,000"),
     )
-    towers: int = setting(2, "2: P has a trunk of its own; 1: P and V share one.", Bounds(1, 2, "1 or 2"))
+    towers: int = setting(
+        0,
+        "2: P has a trunk of its own; 1: P and V share one; 0: 1 with perfect information, 2 where something is hidden.",
+        Bounds(0, 2, "0, 1 or 2"),
+    )
     trunk: str = setting(
         "auto",
         "What lies between inputs and outputs.",
@@ -84,8 +88,36 @@ class SearchSettings:
         "information, mmds where something is hidden.",
     )
     visits: int = setting(64, "Visits of every search.", COUNT)
-    games: int = setting(500, "Games of a generation, where they are decided by search.", COUNT)
-    explore: float = setting(0.3, "The share of the exploring seat's moves that are sampled uniformly.", SHARE)
+    games: int = setting(
+        0,
+        "Games of a generation, where they are decided by search; 0: as many as make about `search.moves` moves with "
+        "perfect information, 500 where something is hidden.",
+        Bounds(0, 1_000_000_000, "a whole number that is not negative"),
+    )
+    moves: int = setting(4000, "Moves of players in a generation, about, where `search.games` is 0.", COUNT)
+    reuse: bool = setting(
+        True, "Whether a search continues with the tree of the move before; with perfect information and visits."
+    )
+    noise: float = setting(0.25, "The share of Dirichlet noise in P at the roots, with perfect information.", SHARE)
+    noise_total: float = setting(10.0, "The sum of that noise's parameters, divided among a game's actions.", POSITIVE)
+    drawn: float = setting(
+        0.5,
+        "With perfect information, the first moves of a game that are sampled in proportion to visits, as a share of "
+        "the mean length of games.",
+        NOT_NEGATIVE,
+    )
+    late_temperature: float = setting(
+        0.25, "τ of later moves, sampled in proportion to N^(1/τ); 0: the action with the most visits.", SHARE
+    )
+    opening: float = setting(
+        0.3,
+        "With perfect information, up to how many of the first moves are uniform in half of the games, as a share of "
+        "the mean length of games.",
+        SHARE,
+    )
+    explore: float = setting(
+        0.3, "The share of the exploring seat's moves that are sampled uniformly, where something is hidden.", SHARE
+    )
     eps: float = setting(0.0, "eps at SAMPLE and OPPONENT nodes, at the start of the run.", RADIUS)
     eps_last: float = setting(0.0, "eps at the end of the run.", RADIUS)
 
@@ -177,7 +209,10 @@ class ValueSettings:
     )
     mix: float = setting(0.25, "λ: the share of what follows in the game; the rest is the search's own value.", SHARE)
     deblunder: bool = setting(True, "Whether the search's own value replaces what follows an exploring move.")
-    window: int = setting(5, "Generations that V learns from.", COUNT)
+    window: int = setting(
+        5, "The least generations that V learns from, and P from visits: it is a quarter of all so far.", COUNT
+    )
+    window_most: int = setting(50, "The most generations that V learns from, and P from visits.", COUNT)
     weight: float = setting(1.0, "The weight of the loss of V.", NOT_NEGATIVE)
     child_weight: float = setting(0.5, "The weight of the loss of V_c.", NOT_NEGATIVE)
 
@@ -345,6 +380,11 @@ def at(first: float, last: float, progress: float) -> float:
     return first + (last - first) * progress
 
 
+def window_of(value: ValueSettings, generation: int) -> int:
+    """The number of generations that V learns from in a generation: a quarter of all so far, within the bounds."""
+    return max(value.window, min(generation // 4, value.window_most))
+
+
 def flat(config: Config) -> dict[str, Any]:
     """The values of all settings by name."""
     return {f"{s}.{name}": value for s, values in config.as_dict().items() for name, value in values.items()}
@@ -406,6 +446,8 @@ def from_dict(data: Mapping[str, Any]) -> Config:
         values |= {f"{section}.{key}": tuple(v) if isinstance(v, list) else v for key, v in part.items()}
     if "play.by" not in values and "play.games" in values:
         values = _of_searched_run(values)
+    if "value.window" in values:
+        values.setdefault("value.window_most", values["value.window"])  # it did not grow in earlier versions
     return changed(Config(), values)
 
 

@@ -29,7 +29,7 @@ from qdts.learning.targets.belief import belief_examples, belief_targets, choose
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples
 from qdts.nets.model import Size
-from qdts.nets.networks import Networks, Steps, use_threads
+from qdts.nets.networks import Networks, Steps
 
 
 def plays_by(game: Game, config: Config) -> str:
@@ -70,8 +70,8 @@ class Learner:
         return self.resources.evaluator(average=average)
 
     def use_threads(self) -> None:
-        """Set torch's number of threads: all for convolutions, one for smaller layers, where more do not pay."""
-        use_threads(self.resources.threads if self.networks.model.trunk == "conv" else 1)
+        """Set torch's number of threads."""
+        self.resources.use_threads()
 
     def warm_up(self) -> None:
         """Compile everything that a generation needs, and change nothing."""

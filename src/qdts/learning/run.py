@@ -31,7 +31,7 @@ from qdts.files import write_whole
 from qdts.games.game import Game
 from qdts.games.registry import matching_game
 from qdts.games.remembered import compare, recall, remember
-from qdts.learning.config import Config, from_dict
+from qdts.learning.config import Config, from_dict, window_of
 from qdts.learning.metrics import Line
 from qdts.learning.selfplay.record import Record, load_record, save_record
 
@@ -128,7 +128,7 @@ class Run:
 
     def load_records(self, last: int) -> list[Record]:
         """The records up to generation `last` that V learns from in the next one, ascending."""
-        first = max(1, last - self.config.value.window + 2)
+        first = max(1, last + 2 - window_of(self.config.value, last + 1))
         return [load_record(self.record(n), self.game) for n in range(first, last + 1)]
 
     def make_folders(self) -> None:
@@ -146,7 +146,7 @@ class Run:
             if not is_kept(number):
                 self.checkpoint(number).unlink(missing_ok=True)
         for number in _numbers(self.folder / "records"):
-            if there and number <= there[-1] - self.config.value.window:
+            if there and number <= there[-1] - window_of(self.config.value, there[-1]):
                 self.record(number).unlink(missing_ok=True)
 
 

@@ -16,7 +16,7 @@ from qdts.learning.nodes.clock import Clock
 from qdts.learning.selfplay.record import Record
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples
-from qdts.nets.networks import Networks, groups_of
+from qdts.nets.networks import Networks, groups_of, use_threads
 
 SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING, AVERAGE_SAMPLING, AVERAGE_FITTING, SELF_PLAY_MOVES = range(7)
 """What a stream of random numbers is for."""
@@ -40,6 +40,10 @@ class Resources:
     networks: Networks
     threads: int = 1
     clock: Clock = field(default_factory=Clock)
+
+    def use_threads(self) -> None:
+        """Set torch's number of threads: all for convolutions, one for smaller layers, where more do not pay."""
+        use_threads(self.threads if self.networks.model.trunk == "conv" else 1)
 
     def evaluator(self, *, average: bool = False, bulk: bool = False) -> Network:
         """The newest networks, or those of averaged weights, as an evaluator with an empty cache.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from qdts.errors import InputError
+from qdts.games import batch
 from qdts.games.game import Game
 from qdts.kernels import Ints
-from qdts.learning.config import Config, at
+from qdts.learning.config import Config, at, window_of
 from qdts.learning.experience.coverage import Coverage
 from qdts.learning.experience.experience import (
     SELF_PLAY,
@@ -21,10 +24,11 @@ from qdts.learning.experience.experience import (
 )
 from qdts.learning.metrics import Line
 from qdts.learning.nodes.clock import Timed
-from qdts.learning.nodes.evaluation import values_at
+from qdts.learning.nodes.evaluation import Together, values_at
+from qdts.learning.selfplay.continued import Manner, play_continued
 from qdts.learning.selfplay.decisions import BySearch, Decisions, Magnet
 from qdts.learning.selfplay.games import play_games
-from qdts.learning.selfplay.record import Record
+from qdts.learning.selfplay.record import NO_SEARCH, Record
 from qdts.learning.targets.belief import belief_examples, belief_targets, explorers_moves
 from qdts.learning.targets.policy import POLICY_TARGETS, policy_examples, policy_targets, target_of
 from qdts.learning.targets.value import (
@@ -40,6 +44,11 @@ from qdts.nets.examples import PolicyExamples, ValueExamples, joined
 from qdts.search.options.options import Options
 from qdts.search.options.parsing import read_search, search_parts
 from qdts.search.options.variants import Belief, Decision, Select
+
+SHARED_GAMES = 500
+"""Games of a generation, where those at the same view share a search."""
+TRIAL = 32
+"""Games from which the length of a game is estimated."""
 
 
 def search_options(game: Game, config: Config, progress: float, spread: float = 1.0) -> Options:
@@ -64,7 +73,17 @@ def search_options(game: Game, config: Config, progress: float, spread: float = 
         "root_temperature": at(p.temperature, p.temperature_last, progress) * unit,
         "belief": Belief.EXACT if config.belief.source == "exact" else options.belief,
     }
+    if has_own_trees(game, decision):
+        changes |= {"noise": s.noise, "noise_alpha": s.noise_total / game.max_branching}
     return replace(options, **{name: value for name, value in changes.items() if name not in given})
+
+
+def has_own_trees(game: Game, decision: Decision) -> bool:
+    """Whether each game has a tree that continues from move to move: with perfect information and by visits.
+
+    Otherwise games at the same view share a search: what a mirror step decides depends on nothing but the view.
+    """
+    return not game.hidden and decision != Decision.MIRROR
 
 
 class SearchedGames:
@@ -81,18 +100,29 @@ class SearchedGames:
         self.coverage = Coverage()
         self._spread = 1.0
         """How far the values of a view's actions lie apart, in units of S; S itself before it is measured."""
+        self._policies: list[PolicyExamples] = []
+        """Of P, one for each of these records, where P learns from visits."""
+        self._length: float | None = None
+        """The mean number of players' moves in a game of the newest generation."""
 
     def make(self, generation: int, progress: float, report: Report) -> Experience:
         """The experience of a generation."""
         game, config = self._with.game, self._with.config
         options = search_options(game, config, progress, self._spread)
-        player = self._with.evaluator()  # its cache holds V of most of the games' nodes
-        record = self._play(generation, progress, options, player, report)
+        own_trees = has_own_trees(game, options.decision)
+        networks = [self._with.evaluator() for _ in range(self._with.threads if own_trees else 1)]
+        player = Together(networks)  # their caches hold V of most of the games' nodes
+        if own_trees:
+            record = self._play_continued(generation, options, networks, report)
+        else:
+            record = self._play(generation, progress, options, networks[0], report)
         targets = value_targets(record, rule_of(config))
-        self._keep(record, value_examples(game, targets, player))
+        values = value_examples(game, targets, player)
         residual = residual_variance(targets, values_at(game, player, targets.nodes), game.scale)
         self._spread = searched_spread(record) / game.scale or self._spread
         views = policy_targets(record, target_of(game, config.policy.target), power=config.policy.power)
+        self._keep(record, values, policy_examples(game, views), generation)
+        policy = joined(self._policies) if own_trees else self._policies[-1]
         self.coverage.put(views.nodes.vector, views.nodes.player)
         metrics: Line = {
             "games": len(record),
@@ -103,15 +133,16 @@ class SearchedGames:
             "spread": self._spread,
             "value_residual": residual,
         }
-        return Experience(
-            policy_examples(game, views), window_examples(self._examples), self._beliefs(), metrics, record
-        )
+        return Experience(policy, window_examples(self._examples), self._beliefs(), metrics, record)
 
     def resume(self, last: Line, records: list[Record], /) -> None:
         """Make examples of the records of earlier generations, without V_c."""
         self._spread = last.get("spread", self._spread)
+        game, config = self._with.game, self._with.config
         for record in records:
-            self._keep(record, value_examples(self._with.game, value_targets(record, rule_of(self._with.config))))
+            views = policy_targets(record, target_of(game, config.policy.target), power=config.policy.power)
+            values = value_examples(game, value_targets(record, rule_of(config)))
+            self._keep(record, values, policy_examples(game, views), record.generation)
 
     def outcome_residual(self) -> float:
         """The residual variance of V in the outcomes of the newest games."""
@@ -138,16 +169,41 @@ class SearchedGames:
             with clock.part("search", without="network"):
                 return search(views, players)
 
+        games = config.search.games or SHARED_GAMES
+
         def games_over(count: int) -> None:
-            report("self-play", count / config.search.games)
+            report("self-play", count / games)
 
         moves = self._with.stream(generation, SELF_PLAY_MOVES)
-        return play_games(game, decide, config.search.games, config.search.explore, moves, generation, games_over)
+        return play_games(game, decide, games, config.search.explore, moves, generation, games_over)
 
-    def _keep(self, record: Record, examples: ValueExamples) -> None:
-        window = self._with.config.value.window
+    def _play_continued(
+        self, generation: int, options: Options, networks: Sequence[Network], report: Report
+    ) -> Record:
+        """Play the games of a generation, each with its own tree."""
+        game, s = self._with.game, self._with.config.search
+        if self._length is None:
+            self._length = random_length(game)
+        games = s.games or max(len(networks), game.players, round(s.moves / self._length))
+        manner = Manner(
+            options, s.visits, round(s.drawn * self._length), s.late_temperature, round(s.opening * self._length),
+            reuse=s.reuse,
+        )  # fmt: skip
+        try:
+            return play_continued(
+                game, networks, manner, games, int(self._with.stream(generation, SELF_PLAY).integers(2**62)),
+                lanes=self._with.config.play.lanes, generation=generation, clock=self._with.clock,
+                report=lambda count: report("self-play", count / games),
+            )  # fmt: skip
+        finally:
+            self._with.use_threads()
+
+    def _keep(self, record: Record, values: ValueExamples, policy: PolicyExamples, generation: int) -> None:
+        window = window_of(self._with.config.value, generation)
         self.records = [*self.records, record][-window:]
-        self._examples = [*self._examples, examples][-window:]
+        self._examples = [*self._examples, values][-window:]
+        self._policies = [*self._policies, policy][-window:]
+        self._length = (record.search != NO_SEARCH).sum() / len(record)
 
     def _beliefs(self) -> PolicyExamples | None:
         """The examples of H from all records of the window, if it is to learn from them."""
@@ -156,6 +212,20 @@ class SearchedGames:
             return None
         parts = [belief_targets(game, explorers_moves(old)) for old in self.records]
         return joined([belief_examples(game, part, belief.power) for part in parts])
+
+
+def random_length(game: Game) -> float:
+    """The mean number of players' moves in games with uniform moves."""
+    record = play_games(game, partial(_uniform, game), TRIAL, 0.0, np.random.default_rng(0))
+    return float((record.search != NO_SEARCH).sum() / len(record))
+
+
+def _uniform(game: Game, views: Ints, players: Ints) -> Decisions:
+    """Uniform moves, without a search."""
+    counts = batch.choices(game, views, players).counts
+    share = np.repeat(1.0 / counts, counts)
+    nothing = np.zeros(len(share))
+    return Decisions(np.concatenate([[0], np.cumsum(counts)]), nothing, nothing, nothing, share, share, share)
 
 
 def searched_spread(record: Record) -> float:

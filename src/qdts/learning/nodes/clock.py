@@ -42,6 +42,12 @@ class Clock:
         inner = self.spent.get(without, 0.0) - before
         self.spent[name] = self.spent.get(name, 0.0) + time.perf_counter() - began - inner
 
+    def add(self, other: Clock, share: float = 1.0) -> None:
+        """Add a share of the time that another clock has counted, and all of its evaluations."""
+        for name, seconds in other.spent.items():
+            self.spent[name] = self.spent.get(name, 0.0) + share * seconds
+        self.evaluations += other.evaluations
+
 
 class Timed:
     """A network whose time is added up on a clock."""

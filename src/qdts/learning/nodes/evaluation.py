@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 from qdts.games import batch
@@ -10,11 +13,38 @@ from qdts.kernels import Ints, Reals
 from qdts.learning.nodes.clock import Timed
 from qdts.learning.nodes.nodes import Nodes, queries_of
 from qdts.nets.evaluator import Network
+from qdts.nets.networks import use_threads
 from qdts.search.evaluation.batches import empty_evaluations
-from qdts.search.evaluation.evaluator import ACT, NOTHING, TERMINAL
+from qdts.search.evaluation.evaluator import ACT, NOTHING, TERMINAL, Evaluations, Queries
 
 NO_ACTION = -1.0
 """`policy_at` beyond the actions of a view."""
+
+
+class Together:
+    """Several evaluators with the same networks as one: each evaluates a part of a batch, on a thread of its own."""
+
+    def __init__(self, networks: Sequence[Network | Timed]) -> None:
+        self.game = networks[0].game
+        self.evaluate = networks[0].evaluate
+        self._networks = networks
+
+    def evaluate_batch(self, queries: Queries, evaluations: Evaluations) -> None:
+        """Write the evaluation of every query."""
+        if len(self._networks) == 1:
+            self._networks[0].evaluate_batch(queries, evaluations)
+            return
+        cuts = np.linspace(0, len(queries.kind), len(self._networks) + 1).astype(np.int64)
+
+        def part(network: Network | Timed, first: int, last: int) -> None:
+            use_threads(1)
+            of = slice(first, last)
+            network.evaluate_batch(
+                Queries._make(x[of] for x in queries), Evaluations._make(x[of] for x in evaluations)
+            )
+
+        with ThreadPoolExecutor(len(self._networks)) as pool:
+            list(pool.map(part, self._networks, cuts[:-1], cuts[1:]))
 
 
 def act_nodes(views: Ints, players: Ints) -> Nodes:
@@ -31,7 +61,7 @@ def policy_at(game: Game, network: Network | Timed, views: Ints, players: Ints) 
     return np.where(np.arange(evaluations.prior.shape[1]) < queries.degree[:, None], evaluations.prior, NO_ACTION)
 
 
-def values_at(game: Game, network: Network | Timed, nodes: Nodes) -> Reals:
+def values_at(game: Game, network: Network | Timed | Together, nodes: Nodes) -> Reals:
     """V of some nodes, and the returns of finished games. float64[N, K]"""
     k = 1 if game.hidden else game.players
     out = np.zeros((len(nodes.kind), k))

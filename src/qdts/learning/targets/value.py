@@ -24,7 +24,7 @@ from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
 from qdts.learning.config import Config, ValueSettings
 from qdts.learning.nodes.clock import Timed
-from qdts.learning.nodes.evaluation import values_at
+from qdts.learning.nodes.evaluation import Together, values_at
 from qdts.learning.nodes.nodes import (
     Flags,
     Nodes,
@@ -178,7 +178,7 @@ def residual_variance(targets: ValueTargets, value: Reals, scale: float) -> floa
     return float(np.average(error + targets.spread, weights=targets.weight)) / scale**2
 
 
-def value_examples(game: Game, targets: ValueTargets, network: Network | Timed | None = None) -> ValueExamples:
+def value_examples(game: Game, targets: ValueTargets, network: Network | Timed | Together | None = None) -> ValueExamples:
     """Examples of V, and with a network of V_c: its V of the children."""
     queries = queries_of(game, targets.nodes)
     found = np.zeros((*queries.choices.shape, targets.target.shape[1]))
