@@ -87,11 +87,20 @@ class SearchSettings:
         "A search, with changed options in brackets, which take precedence over settings; auto: puct with perfect "
         "information, mmds where something is hidden.",
     )
-    visits: int = setting(64, "Visits of every search.", COUNT)
+    visits: int = setting(
+        0,
+        "Visits of every search; 0: 64, but with perfect information no more than 8 for each legal action of a move, on average.",
+        Bounds(0, 1_000_000_000, "a whole number that is not negative"),
+    )
+    c: float = setting(
+        2.0,
+        "c of PUCT with perfect information, in units of the spread of values, as the step's (`policy.unit`).",
+        NOT_NEGATIVE,
+    )
     games: int = setting(
         0,
-        "Games of a generation, where they are decided by search; 0: as many as make about `search.moves` moves with "
-        "perfect information, 500 where something is hidden.",
+        "Games of a generation, where they are decided by search; 0: with perfect information as many as make about "
+        "`search.moves` moves, but no fewer than `play.batch`; 500 where something is hidden.",
         Bounds(0, 1_000_000_000, "a whole number that is not negative"),
     )
     moves: int = setting(4000, "Moves of players in a generation, about, where `search.games` is 0.", COUNT)
@@ -99,7 +108,7 @@ class SearchSettings:
         True, "Whether a search continues with the tree of the move before; with perfect information and visits."
     )
     noise: float = setting(0.25, "The share of Dirichlet noise in P at the roots, with perfect information.", SHARE)
-    noise_total: float = setting(10.0, "The sum of that noise's parameters, divided among a game's actions.", POSITIVE)
+    noise_total: float = setting(10.0, "The sum of that noise's parameters, divided by the mean number of legal actions.", POSITIVE)
     drawn: float = setting(
         0.5,
         "With perfect information, the first moves of a game that are sampled in proportion to visits, as a share of "

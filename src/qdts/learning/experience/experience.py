@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from qdts.learning.selfplay.record import Record
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples
 from qdts.nets.networks import Networks, groups_of, use_threads
+from qdts.nets.threads import fastest_threads
 
 SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING, AVERAGE_SAMPLING, AVERAGE_FITTING, SELF_PLAY_MOVES = range(7)
 """What a stream of random numbers is for."""
@@ -42,8 +44,15 @@ class Resources:
     clock: Clock = field(default_factory=Clock)
 
     def use_threads(self) -> None:
-        """Set torch's number of threads: all for convolutions, one for smaller layers, where more do not pay."""
-        use_threads(self.threads if self.networks.model.trunk == "conv" else 1)
+        """Set torch's number of threads."""
+        use_threads(self._torch_threads)
+
+    @cached_property
+    def _torch_threads(self) -> int:
+        """As many as are fastest for convolutions; one for smaller layers, where more do not pay."""
+        if self.networks.model.trunk != "conv" or self.threads == 1:
+            return 1
+        return fastest_threads(self.networks.model, 2 * self.config.fit.rows, self.threads)
 
     def evaluator(self, *, average: bool = False, bulk: bool = False) -> Network:
         """The newest networks, or those of averaged weights, as an evaluator with an empty cache.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,7 +48,9 @@ from qdts.search.options.variants import Belief, Decision, Select
 SHARED_GAMES = 500
 """Games of a generation, where those at the same view share a search."""
 TRIAL = 32
-"""Games from which the length of a game is estimated."""
+"""Games from which the length of a game, and the number of legal actions, are estimated."""
+MOST_VISITS, VISITS_AN_ACTION = 64, 8
+"""Visits of a search: by default so many at most, and with perfect information so many for each legal action."""
 
 
 def search_options(game: Game, config: Config, progress: float, spread: float = 1.0) -> Options:
@@ -74,8 +76,15 @@ def search_options(game: Game, config: Config, progress: float, spread: float = 
         "belief": Belief.EXACT if config.belief.source == "exact" else options.belief,
     }
     if has_own_trees(game, decision):
-        changes |= {"noise": s.noise, "noise_alpha": s.noise_total / game.max_branching}
+        changes |= {"c": s.c * unit, "noise": s.noise, "noise_alpha": s.noise_total / typical(game).actions}
     return replace(options, **{name: value for name, value in changes.items() if name not in given})
+
+
+def visits_of(game: Game, config: Config) -> int:
+    """The visits of a search."""
+    if config.search.visits:
+        return config.search.visits
+    return MOST_VISITS if game.hidden else min(MOST_VISITS, round(VISITS_AN_ACTION * typical(game).actions))
 
 
 def has_own_trees(game: Game, decision: Decision) -> bool:
@@ -127,7 +136,7 @@ class SearchedGames:
         metrics: Line = {
             "games": len(record),
             "searches": len(record.offset) - 1,
-            "visits": (len(record.offset) - 1) * config.search.visits,
+            "visits": (len(record.offset) - 1) * visits_of(game, config),
             "root_step": options.root_step,
             "root_temperature": options.root_temperature,
             "spread": self._spread,
@@ -158,7 +167,7 @@ class SearchedGames:
             game,
             Timed(player, clock),
             options,
-            config.search.visits,
+            visits_of(game, config),
             config.play.lanes,
             int(self._with.stream(generation, SELF_PLAY).integers(2**62)),
             self._with.threads,
@@ -183,10 +192,10 @@ class SearchedGames:
         """Play the games of a generation, each with its own tree."""
         game, s = self._with.game, self._with.config.search
         if self._length is None:
-            self._length = random_length(game)
-        games = s.games or max(len(networks), game.players, round(s.moves / self._length))
+            self._length = typical(game).length
+        games = s.games or max(self._with.config.play.batch, round(s.moves / self._length))
         manner = Manner(
-            options, s.visits, round(s.drawn * self._length), s.late_temperature, round(s.opening * self._length),
+            options, visits_of(game, self._with.config), round(s.drawn * self._length), s.late_temperature, round(s.opening * self._length),
             reuse=s.reuse,
         )  # fmt: skip
         try:
@@ -214,10 +223,21 @@ class SearchedGames:
         return joined([belief_examples(game, part, belief.power) for part in parts])
 
 
-def random_length(game: Game) -> float:
-    """The mean number of players' moves in games with uniform moves."""
+class Typical(NamedTuple):
+    """Games with uniform moves."""
+
+    length: float
+    """The mean number of players' moves."""
+    actions: float
+    """The mean number of legal actions at a move."""
+
+
+@lru_cache(maxsize=16)
+def typical(game: Game) -> Typical:
+    """What games with uniform moves are like; from a few of them."""
     record = play_games(game, partial(_uniform, game), TRIAL, 0.0, np.random.default_rng(0))
-    return float((record.search != NO_SEARCH).sum() / len(record))
+    moves = record.search[record.search != NO_SEARCH]
+    return Typical(len(moves) / len(record), float(np.diff(record.offset)[moves].mean()))
 
 
 def _uniform(game: Game, views: Ints, players: Ints) -> Decisions:
