@@ -100,7 +100,7 @@ class SearchSettings:
     games: int = setting(
         0,
         "Games of a generation, where they are decided by search; 0: with perfect information as many as make about "
-        "`search.moves` moves, but no fewer than `play.batch`; 500 where something is hidden.",
+        "`search.moves` moves, but no fewer than 4 for each row of `play.batch`; 500 where something is hidden.",
         Bounds(0, 1_000_000_000, "a whole number that is not negative"),
     )
     moves: int = setting(4000, "Moves of players in a generation, about, where `search.games` is 0.", COUNT)
@@ -155,7 +155,7 @@ class PlaySettings:
         0.2, "The same for the other seats. Weights make up for it, so that it changes no value.", EXPLORING
     )
     lanes: int = setting(1024, "Searches side by side, at most.", COUNT, formerly="slots")
-    batch: int = setting(64, "Rows of one call of a network.", COUNT)
+    batch: int = setting(32, "Rows of one call of a network.", COUNT)
     cache: int = setting(
         65536,
         "Evaluations that are remembered within a generation.",

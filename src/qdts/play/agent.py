@@ -33,6 +33,9 @@ from qdts.search.roots import verify_root, verify_visits
 from qdts.search.seeds import view_seed
 from qdts.solving.policy.table import Policy
 
+PUCT_C = 2.0
+"""c of `puct` with learned networks, in units of the spread of values; as in self-play (`search.c`)."""
+
 
 @dataclass(frozen=True, eq=False)
 class Agent:
@@ -226,7 +229,21 @@ def load_agent(
         "games": checkpoint.metrics.get("games"),
         "weights": "average" if average else "newest",
     }
-    return Agent(_network(checkpoint, file, average, device), visits, search, info)
+    network = _network(checkpoint, file, average, device)
+    return Agent(network, visits, search or _best_search(checkpoint), info)
+
+
+def _best_search(checkpoint: Checkpoint) -> str:
+    """The search that plays best with the networks of a checkpoint.
+
+    With perfect information it plays the action with the most visits, and the unit of its c is the spread of values.
+    """
+    name = search_with_networks(checkpoint.game)
+    if checkpoint.game.hidden:
+        return name
+    spread = checkpoint.metrics.get("spread")
+    c = "" if spread is None else f"c={PUCT_C * spread:.3g},"
+    return f"{name}[{c}decision=most]"
 
 
 def _checkpoint_of(run: Run, generation: int | None) -> Path:

@@ -49,6 +49,10 @@ SHARED_GAMES = 500
 """Games of a generation, where those at the same view share a search."""
 TRIAL = 32
 """Games from which the length of a game, and the number of legal actions, are estimated."""
+BATCHES = 2
+"""Games side by side on a thread, for each row of a network's batch."""
+ROUNDS = 4
+"""The least games of a generation for each row of a network's batch. The last games to end leave rows empty."""
 MOST_VISITS, VISITS_AN_ACTION = 64, 8
 """Visits of a search: by default so many at most, and with perfect information so many for each legal action."""
 
@@ -190,10 +194,10 @@ class SearchedGames:
         self, generation: int, options: Options, networks: Sequence[Network], report: Report
     ) -> Record:
         """Play the games of a generation, each with its own tree."""
-        game, s = self._with.game, self._with.config.search
+        game, s, play = self._with.game, self._with.config.search, self._with.config.play
         if self._length is None:
             self._length = typical(game).length
-        games = s.games or max(self._with.config.play.batch, round(s.moves / self._length))
+        games = s.games or max(ROUNDS * play.batch, round(s.moves / self._length))
         manner = Manner(
             options, visits_of(game, self._with.config), round(s.drawn * self._length), s.late_temperature, round(s.opening * self._length),
             reuse=s.reuse,
@@ -201,7 +205,7 @@ class SearchedGames:
         try:
             return play_continued(
                 game, networks, manner, games, int(self._with.stream(generation, SELF_PLAY).integers(2**62)),
-                lanes=self._with.config.play.lanes, generation=generation, clock=self._with.clock,
+                lanes=max(1, min(BATCHES * play.batch, play.lanes // len(networks))), generation=generation, clock=self._with.clock,
                 report=lambda count: report("self-play", count / games),
             )  # fmt: skip
         finally:

@@ -74,7 +74,7 @@ def play_continued(
         manner: How moves are decided.
         games: How many.
         seed: Of all random numbers.
-        lanes: Games side by side, at most, over all threads.
+        lanes: Games side by side on each thread, at most.
         generation: The number that the record bears.
         clock: Gets the time of searches and networks, as the mean over threads.
         report: Called with the number of games that are over.
@@ -82,7 +82,7 @@ def play_continued(
     threads = min(len(networks), games)
     progress = _Progress(report)
     groups = [
-        _Group(game, network, manner, seed, range(part, games, threads), max(1, lanes // threads), progress)
+        _Group(game, network, manner, seed, range(part, games, threads), lanes, progress)
         for part, network in enumerate(networks[:threads])
     ]
     if threads == 1:
