@@ -64,7 +64,7 @@ class NetSettings:
     )
     towers: int = setting(
         0,
-        "2: P has a trunk of its own; 1: P and V share one; 0: 1 with perfect information, 2 where something is hidden.",
+        "2: P has a trunk of its own; 1: P and V share one; 0: 1 with perfect information, else 2.",
         Bounds(0, 2, "0, 1 or 2"),
     )
     trunk: str = setting(
@@ -89,7 +89,7 @@ class SearchSettings:
     )
     visits: int = setting(
         0,
-        "Visits of every search; 0: 64, but with perfect information no more than 8 for each legal action of a move, on average.",
+        "Visits of every search; 0: 64, but with perfect information no more than 8 for each legal action, on average.",
         Bounds(0, 1_000_000_000, "a whole number that is not negative"),
     )
     c: float = setting(
@@ -108,7 +108,9 @@ class SearchSettings:
         True, "Whether a search continues with the tree of the move before; with perfect information and visits."
     )
     noise: float = setting(0.25, "The share of Dirichlet noise in P at the roots, with perfect information.", SHARE)
-    noise_total: float = setting(10.0, "The sum of that noise's parameters, divided by the mean number of legal actions.", POSITIVE)
+    noise_total: float = setting(
+        10.0, "The parameter of that noise, times the mean number of legal actions of a move.", POSITIVE
+    )
     drawn: float = setting(
         0.5,
         "With perfect information, the first moves of a game that are sampled in proportion to visits, as a share of "

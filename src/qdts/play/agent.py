@@ -26,6 +26,7 @@ from qdts.nets.networks import groups_of, use_threads
 from qdts.play.match import sample
 from qdts.play.seats import SearchSeat, evaluator_for, is_folder
 from qdts.play.state import read_state, turn
+from qdts.play.trees import Trees
 from qdts.search.everywhere import searched_policy
 from qdts.search.options.compatibility import search_with_networks
 from qdts.search.options.parsing import read_search
@@ -148,6 +149,10 @@ class Agent:
         return [
             row[row > NO_ACTION] for row in policy_at(self.game, self.evaluator, np.array(views), np.array(players))
         ]
+
+    def continued(self, games: int) -> Trees | None:
+        """The trees of so many games, if a search decides."""
+        return None if self._seat is None else self._seat.continued(games)
 
     def _turn(self, view: Ints | str) -> tuple[Ints, int]:
         """A view as a vector, and the player to move."""

@@ -2,6 +2,7 @@
 
 Games come in groups, one game for each seat of A; B has all other seats. The games of a group share their chance
 stream: the k-th chance event of each uses the same random number, so that no side wins by the luck of the deal alone.
+A search by trees continues from one of its moves to the next (`qdts.play.trees`).
 The seeds of searches and the moves come from a stream of each game. So a game depends on the match's seed and on its
 own number, and not on the games beside it.
 """
@@ -19,7 +20,8 @@ from qdts.games.interface import CHANCE, TERMINAL
 from qdts.interrupt import apart, verify_not_stopped
 from qdts.kernels import Ints, Reals
 from qdts.play.openspiel_seats import BotSeat, Sitting
-from qdts.play.seats import Seat
+from qdts.play.seats import Continuing, Seat
+from qdts.play.trees import Trees
 
 SIDE_BY_SIDE = 128
 """About how many games advance together: the largest batch of decisions that a seat gets."""
@@ -148,8 +150,9 @@ def begin(game: Game, seed: int, group: int, a_sits: int) -> Play:
     return Play(game.initial(), a_sits, deals, np.random.default_rng([seed, group, 1 + a_sits]))
 
 
-def rounds(game: Game, a: Seat | BotSeat, b: Seat | BotSeat, plays: Sequence[Play]) -> Iterator[None]:
+def rounds(game: Game, a: Seat | BotSeat | Trees, b: Seat | BotSeat | Trees, plays: Sequence[Play]) -> Iterator[None]:
     """Advance all games together until they are over: in each round chance moves, then the player to move."""
+    a, b = (_continued(seat, len(plays)) for seat in (a, b))
     while True:
         for play in plays:
             deal(game, play)
@@ -160,6 +163,11 @@ def rounds(game: Game, a: Seat | BotSeat, b: Seat | BotSeat, plays: Sequence[Pla
         for seat, its in ((a, True), (b, False)):
             move(game, seat, [play for play, is_a in zip(running, of_a, strict=True) if is_a == its])
         yield
+
+
+def _continued(seat: Seat | BotSeat | Trees, games: int) -> Seat | BotSeat | Trees:
+    """A seat whose searches continue from move to move, where they can."""
+    return (isinstance(seat, Continuing) and seat.continued(games)) or seat
 
 
 def _finished(game: Game, plays: Sequence[Play]) -> list[list[float]]:
@@ -179,7 +187,7 @@ def deal(game: Game, play: Play) -> None:
         play.step(game, outcomes[sample(np.array(probabilities), play.deals.random())])
 
 
-def move(game: Game, seat: Seat | BotSeat, plays: Sequence[Play]) -> None:
+def move(game: Game, seat: Seat | BotSeat | Trees, plays: Sequence[Play]) -> None:
     """Let a seat move in all games where it is to move."""
     if not plays:
         return
@@ -189,11 +197,15 @@ def move(game: Game, seat: Seat | BotSeat, plays: Sequence[Play]) -> None:
         play.step(game, action)
 
 
-def _by_views(game: Game, seat: Seat, plays: Sequence[Play], players: Sequence[int]) -> list[int]:
+def _by_views(game: Game, seat: Seat | Trees, plays: Sequence[Play], players: Sequence[int]) -> list[int]:
     """The actions of a seat that sees only the view of the player to move."""
     views = [game.view(play.world, player) for play, player in zip(plays, players, strict=True)]
     seeds = [int(play.own.integers(2**63)) for play in plays]
-    distributions = apart(lambda: seat.decide(views, players, seeds))
+    if isinstance(seat, Trees):
+        moves = [play.moves for play in plays]
+        distributions = apart(lambda: seat.decide(plays, moves, views, players, seeds))
+    else:
+        distributions = apart(lambda: seat.decide(views, players, seeds))
     return [
         game.legal(play.world)[sample(distribution, play.own.random())]
         for play, distribution in zip(plays, distributions, strict=True)

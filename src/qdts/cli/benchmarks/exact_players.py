@@ -28,7 +28,7 @@ class ExactSeat:
         """Optimal play."""
         return optimal_play(self.game)
 
-    def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
+    def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:  # noqa: ARG002
         """The uniform distribution over the best actions of each position."""
         graph, values = self.optimum.graph, self.optimum.values
         moves = []
@@ -44,7 +44,8 @@ class PigSeat:
 
     With p(i, j, k) the probability to win with i points against j, and k in this turn,
 
-        p = max(roll, stop),     roll = 1/n (1 − p(j, i, 0)) + 1/n Σ_{r=2..n} p(i, j, k + r),     stop = 1 − p(j, i + k, 0)
+        p = max(roll, stop)
+        roll = 1/n (1 − p(j, i, 0)) + 1/n Σ_{r=2..n} p(i, j, k + r),        stop = 1 − p(j, i + k, 0)
 
     and p = 1 as soon as i + k wins.
     """
@@ -72,7 +73,7 @@ class PigSeat:
             change = float(np.abs(start - before).max())
         return gain
 
-    def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
+    def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:  # noqa: ARG002
         """Roll or stop."""
         moves = []
         for view in views:

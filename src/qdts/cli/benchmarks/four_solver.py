@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import int64, types
+from numpy.typing import NDArray
 
 from qdts.games.game import Game
 from qdts.games.registry import load_game
@@ -26,6 +27,9 @@ TABLE = (1 << 22) + 9
 STONES = 14, 24
 """The fewest and the most stones of the positions, which are solved quickly."""
 SEED = 4
+
+
+Bytes = NDArray[np.int8]
 
 
 class Positions(NamedTuple):
@@ -68,7 +72,7 @@ def wins(own: int, free: int) -> int:
 
 
 @kernel(int64(int64, int64, int64, int64, int64[::1], types.int8[::1]))
-def solve(own: int, taken: int, alpha: int, beta: int, keys: Ints, bounds: Ints) -> int:
+def solve(own: int, taken: int, alpha: int, beta: int, keys: Ints, bounds: Bytes) -> int:
     """The value of a position in which the player to move can't win at once, within alpha and beta."""
     free = free_cells(taken)
     if free == 0:
@@ -94,10 +98,8 @@ def solve(own: int, taken: int, alpha: int, beta: int, keys: Ints, bounds: Ints)
         if cell == 0:
             continue
         then = taken | cell
-        if wins(other, free_cells(then)):
-            value = -1  # they win in the cell above, or where they could before
-        else:
-            value = -solve(other, then, -beta, -alpha, keys, bounds)
+        loses = wins(other, free_cells(then)) != 0
+        value = -1 if loses else -solve(other, then, -beta, -alpha, keys, bounds)
         best = max(best, value)
         alpha = max(alpha, value)
         if alpha >= beta:
@@ -109,7 +111,7 @@ def solve(own: int, taken: int, alpha: int, beta: int, keys: Ints, bounds: Ints)
 
 
 @kernel(types.void(int64, int64, int64[::1], types.int8[::1], int64[::1]))
-def solve_moves(own: int, taken: int, keys: Ints, bounds: Ints, value: Ints) -> None:
+def solve_moves(own: int, taken: int, keys: Ints, bounds: Bytes, value: Ints) -> None:
     """The value of each column to the player to move, FORBIDDEN where it is full."""
     free = free_cells(taken)
     for column in range(COLUMNS):

@@ -6,15 +6,19 @@ and what was left unfinished is resumed.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from qdts.cli.benchmarks.strength import STRENGTHS, Figures
+from qdts.files import write_whole
 from qdts.games.registry import load_game
 from qdts.learning.loop import Watch, resume, train
 from qdts.learning.metrics import latest
 from qdts.learning.run import Run, is_run, open_run
+from qdts.play.agent import load_agent
 from qdts.solving.measure import measure_policy
 from qdts.solving.uniform import uniform_policy
 
@@ -25,12 +29,16 @@ class Task(NamedTuple):
     game: str
     minutes: float
     """The budget: minutes of self-play and training."""
-    goal: float
+    goal: float = 0.0
     """NashConv of the averaged weights, at most, as a mean over seeds."""
     share: bool = False
     """Whether the goal is a share of uniform play's NashConv."""
+    by_play: bool = False
+    """Whether the goal is the one of STRENGTHS instead: games are played for it."""
 
 
+STRENGTH_FILE = "strength.json"
+"""In a cell's folder: what was measured by play."""
 IMPORTS = (
     "misere(game=liars_dice(dice_sides=4))",
     "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,maxRaises=2 2,"
@@ -54,6 +62,9 @@ TASKS = (
     Task("kuhn_poker(players=3)", 2, 0.01),
     Task("matrix_game", 2, 0.01),
     Task("dark_hex(num_rows=2,num_cols=2,gameversion=adh)", 2, 0.01),
+    Task("tic_tac_toe", 5, by_play=True),
+    Task("connect_four", 30, by_play=True),
+    Task("pig", 5, by_play=True),
     *(Task(f"openspiel:{name}", 10, 0.05, share=True) for name in IMPORTS),
     *(Task(f"docs/examples/{name}", 10, 0.05, share=True) for name in FILES),
 )
@@ -71,11 +82,20 @@ class Cell:
     uniform: float | None = None
     """NashConv of uniform play."""
     generations: int = 0
+    strength: Figures | None = None
+    """What was measured by play, where the goal says so."""
 
     def as_data(self) -> dict[str, Any]:
         """For JSON."""
-        made = {"nash_conv_average": self.nash_conv, "nash_conv": self.newest, "uniform": self.uniform}
-        about = {"game": self.task.game, "minutes": self.task.minutes, "goal": self.task.goal, "share": self.task.share}
+        made: dict[str, Any] = {"nash_conv_average": self.nash_conv, "nash_conv": self.newest, "uniform": self.uniform}
+        about: dict[str, Any] = {
+            "game": self.task.game,
+            "minutes": self.task.minutes,
+            "goal": self.task.goal,
+            "share": self.task.share,
+        }
+        if self.task.by_play:
+            about, made = about | {"goal": STRENGTHS[self.task.game].goal}, {"strength": self.strength}
         return about | {"seed": self.seed, "generations": self.generations} | made
 
 
@@ -98,7 +118,11 @@ def cells(out: Path, tasks: Sequence[Task], seeds: Sequence[int]) -> Iterator[tu
 
 
 def is_made(folder: Path, task: Task) -> bool:
-    """Whether the run of a cell has spent its budget."""
+    """Whether the run of a cell has spent its budget, and was measured."""
+    return _is_trained(folder, task) and (not task.by_play or (folder / STRENGTH_FILE).exists())
+
+
+def _is_trained(folder: Path, task: Task) -> bool:
     if not is_run(folder):
         return False
     lines = _run(folder, task).metrics()
@@ -108,10 +132,15 @@ def is_made(folder: Path, task: Task) -> bool:
 def make_cell(folder: Path, task: Task, seed: int, threads: int, watch: Watch) -> None:
     """Train one cell, from the start or from where it was left."""
     quick = ["measure.visits=1"]  # the searched policy is not part of the table
-    if is_run(folder):
-        resume(folder, game=load_game(task.game), threads=threads, watch=watch)
-    else:
+    if not is_run(folder):
         train(task.game, minutes=task.minutes, seed=seed, out=folder, settings=quick, threads=threads, watch=watch)
+    elif not _is_trained(folder, task):
+        resume(folder, game=load_game(task.game), threads=threads, watch=watch)
+    if task.by_play:
+        watch.doing("playing", 0.0)
+        figures = STRENGTHS[task.game].measure(load_agent(_run(folder, task)), threads)
+        text = json.dumps(figures, indent=2) + "\n"
+        write_whole(folder / STRENGTH_FILE, lambda file: file.write(text.encode()))
 
 
 def read_cell(folder: Path, task: Task, seed: int) -> Cell:
@@ -120,6 +149,9 @@ def read_cell(folder: Path, task: Task, seed: int) -> Cell:
         return Cell(task, seed)
     run = _run(folder, task)
     game, lines = run.game, run.metrics()
+    if task.by_play:
+        figures = json.loads((folder / STRENGTH_FILE).read_text(encoding="utf-8"))
+        return Cell(task, seed, generations=lines[-1]["generation"], strength=figures)
     even = measure_policy(game, uniform_policy(game)).nash_conv
     return Cell(
         task, seed, latest(lines, "nash_conv_average"), latest(lines, "nash_conv"), even, lines[-1]["generation"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
 from qdts.play.agent import Agent
 from qdts.play.match import Match, Play, begin, play_match, rounds
-from qdts.play.seats import Seat, read_seat
+from qdts.play.seats import SearchSeat, Seat, evaluator_for, read_seat
+from qdts.search.options.parsing import read_search
 
 Figures = dict[str, Any]
 """Measured figures by name; `reached` says whether the goal is."""
@@ -24,10 +25,10 @@ QUICK_VISITS = 16
 
 
 def losses_to_exact(agent: Agent, threads: int, games: int = 400) -> Figures:
-    """Games against exact play: losses that a perfect player would have avoided.
+    """Games against exact play from positions that are not lost, and how many of them are lost.
 
-    The agent has each seat in half of the games. Half of them begin with two random moves; what is lost by these is not
-    the agent's loss.
+    The agent has each seat in half of the games. Half of them begin with two random moves; if these lose the game, it
+    is not the agent's loss. `worse` are all games that end worse than they would between perfect players.
     """
     game, exact = agent.game, ExactSeat(agent.game)
     seat = searching(agent, VISITS, threads)
@@ -38,8 +39,9 @@ def losses_to_exact(agent: Agent, threads: int, games: int = 400) -> Figures:
             play.step(game, int(stream.choice(game.legal(play.world))))
     fair = [float(exact.optimum.value(play.world)[play.a_sits]) for play in plays]
     returns = _played(game, seat, exact, plays)
-    lost = int(sum(got < worth - 1e-9 for got, worth in zip(returns, fair, strict=True)))
-    return {"games": games, "lost": lost, "mean": float(np.mean(returns)), "reached": lost == 0}
+    ends = list(zip(returns, fair, strict=True))
+    lost, worse = sum(got < 0.0 <= worth for got, worth in ends), sum(got < worth for got, worth in ends)
+    return {"games": games, "lost": lost, "worse": worse, "mean": float(np.mean(returns)), "reached": lost == 0}
 
 
 def _played(game: Game, a: Seat, b: Seat, plays: Sequence[Play]) -> list[float]:
@@ -47,6 +49,11 @@ def _played(game: Game, a: Seat, b: Seat, plays: Sequence[Play]) -> list[float]:
     for _ in rounds(game, a, b, plays):
         pass
     return [float(game.returns(play.world)[play.a_sits]) for play in plays]
+
+
+def tell_losses(figures: Figures) -> str:
+    """The figures of `losses_to_exact` in words."""
+    return f"{figures['lost']} of {figures['games']} lost"
 
 
 def wins_and_accuracy(agent: Agent, threads: int, games: int = 200, positions: int = 400) -> Figures:
@@ -60,6 +67,12 @@ def wins_and_accuracy(agent: Agent, threads: int, games: int = 200, positions: i
         "reached": figures["ci95"][0] > 0.0,
     }
     return figures
+
+
+def tell_accuracy(figures: Figures) -> str:
+    """The figures of `wins_and_accuracy` in words."""
+    low, high = figures["ci95"]
+    return f"{figures['mean']:+.2f} ({low:+.2f} to {high:+.2f}), {figures['accuracy']:.0%} right"
 
 
 def accuracy(decide: Callable[[list[Ints], list[int], list[int]], list[Reals]], positions: int) -> float:
@@ -81,11 +94,14 @@ def wins_at_pig(agent: Agent, threads: int, games: int = 10_000) -> Figures:
     return figures | {"wins": (match.mean + 1.0) / 2.0, "wins ci95": [low, high], "reached": low > 0.47}
 
 
+def tell_wins(figures: Figures) -> str:
+    """The figures of `wins_at_pig` in words."""
+    low, high = figures["wins ci95"]
+    return f"{figures['wins']:.1%} ({low:.1%} to {high:.1%})"
+
+
 def searching(agent: Agent, visits: int, threads: int) -> Seat:
     """The agent as it plays by search."""
-    from qdts.play.seats import SearchSeat, evaluator_for
-    from qdts.search.options.parsing import read_search
-
     options = read_search(agent.game, agent.search)
     return SearchSeat(agent.game, options, visits, evaluator_for(agent.game, options, agent), threads=threads)
 
@@ -96,9 +112,18 @@ def _figures(match: Match) -> Figures:
     return {"games": match.games, "mean": match.mean, "ci95": list(ci95)}
 
 
-STRENGTHS: Mapping[str, tuple[str, Callable[[Agent, int], Figures]]] = {
-    "tic_tac_toe": ("loses no game of 400 to exact play", losses_to_exact),
-    "connect_four": ("beats uct:5000 with 200 visits", wins_and_accuracy),
-    "pig": ("wins over 47 % of 10,000 games against exact play", wins_at_pig),
+class Strength(NamedTuple):
+    """A measure of strength."""
+
+    goal: str
+    measure: Callable[[Agent, int], Figures]
+    """From an agent and a number of threads."""
+    tell: Callable[[Figures], str]
+
+
+STRENGTHS: Mapping[str, Strength] = {
+    "tic_tac_toe": Strength("loses no game of 400 to exact play", losses_to_exact, tell_losses),
+    "connect_four": Strength("beats uct:5000 with 200 visits", wins_and_accuracy, tell_accuracy),
+    "pig": Strength("wins over 47 % of 10,000 games against exact play", wins_at_pig, tell_wins),
 }
-"""The goal in each game, and how it is measured."""
+"""The measures by game."""

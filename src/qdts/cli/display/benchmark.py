@@ -65,6 +65,9 @@ def show_results(screen: Console, cells: Sequence[Cell]) -> None:
     table = Table("game", "minutes", "goal", "NashConv of each seed", "mean", "worst", "", box=box.SIMPLE_HEAD)
     for task in dict.fromkeys(cell.task for cell in cells):
         own = [cell for cell in cells if cell.task == task]
+        if task.by_play:
+            table.add_row(task.game, f"{task.minutes:g}", *_by_play(task.game, own))
+            continue
         made = [cell.nash_conv for cell in own if cell.nash_conv is not None]
         uniform = next((cell.uniform for cell in own if cell.uniform is not None), None)
         goal = f"{task.goal:g} of uniform's" if task.share else f"{task.goal:g}"
@@ -78,6 +81,18 @@ def show_results(screen: Console, cells: Sequence[Cell]) -> None:
         table.add_row(task.game, f"{task.minutes:g}", goal, every, number(mean), number(max(made)), verdict)
     screen.print(table)
     screen.print("[dim]NashConv of P with averaged weights, exact. Minutes: self-play and fitting alone.[/]")
+
+
+def _by_play(game: str, cells: Sequence[Cell]) -> tuple[str, str, str, str, str]:
+    """The goal, and what was reached by play with each seed; neither a mean nor a worst of it."""
+    from qdts.cli.benchmarks.strength import STRENGTHS
+
+    strength = STRENGTHS[game]
+    made = [cell.strength for cell in cells if cell.strength is not None]
+    if not made:
+        return strength.goal, "not made", "", "", ""
+    verdict = f"{sum(figures['reached'] for figures in made)} of {len(made)} reached"
+    return strength.goal, "; ".join(map(strength.tell, made)), "", "", verdict
 
 
 def figure_text(figure: float) -> str:

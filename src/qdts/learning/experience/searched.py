@@ -190,24 +190,33 @@ class SearchedGames:
         moves = self._with.stream(generation, SELF_PLAY_MOVES)
         return play_games(game, decide, games, config.search.explore, moves, generation, games_over)
 
-    def _play_continued(
-        self, generation: int, options: Options, networks: Sequence[Network], report: Report
-    ) -> Record:
+    def _play_continued(self, generation: int, options: Options, networks: Sequence[Network], report: Report) -> Record:
         """Play the games of a generation, each with its own tree."""
         game, s, play = self._with.game, self._with.config.search, self._with.config.play
         if self._length is None:
             self._length = typical(game).length
         games = s.games or max(ROUNDS * play.batch, round(s.moves / self._length))
         manner = Manner(
-            options, visits_of(game, self._with.config), round(s.drawn * self._length), s.late_temperature, round(s.opening * self._length),
+            options,
+            visits_of(game, self._with.config),
+            drawn=round(s.drawn * self._length),
+            late=s.late_temperature,
+            opening=round(s.opening * self._length),
+            explore=s.explore,
             reuse=s.reuse,
-        )  # fmt: skip
+        )
         try:
             return play_continued(
-                game, networks, manner, games, int(self._with.stream(generation, SELF_PLAY).integers(2**62)),
-                lanes=max(1, min(BATCHES * play.batch, play.lanes // len(networks))), generation=generation, clock=self._with.clock,
+                game,
+                networks,
+                manner,
+                games,
+                int(self._with.stream(generation, SELF_PLAY).integers(2**62)),
+                lanes=max(1, min(BATCHES * play.batch, play.lanes // len(networks))),
+                generation=generation,
+                clock=self._with.clock,
                 report=lambda count: report("self-play", count / games),
-            )  # fmt: skip
+            )
         finally:
             self._with.use_threads()
 
@@ -248,8 +257,8 @@ def _uniform(game: Game, views: Ints, players: Ints) -> Decisions:
     """Uniform moves, without a search."""
     counts = batch.choices(game, views, players).counts
     share = np.repeat(1.0 / counts, counts)
-    nothing = np.zeros(len(share))
-    return Decisions(np.concatenate([[0], np.cumsum(counts)]), nothing, nothing, nothing, share, share, share)
+    nothing, offset = np.zeros(len(share)), np.concatenate([[0], np.cumsum(counts)])
+    return Decisions(offset, nothing.astype(np.int64), nothing, nothing, share, share, share)
 
 
 def searched_spread(record: Record) -> float:

@@ -39,9 +39,7 @@ class Together:
         def part(network: Network | Timed, first: int, last: int) -> None:
             use_threads(1)
             of = slice(first, last)
-            network.evaluate_batch(
-                Queries._make(x[of] for x in queries), Evaluations._make(x[of] for x in evaluations)
-            )
+            network.evaluate_batch(Queries._make(x[of] for x in queries), Evaluations._make(x[of] for x in evaluations))
 
         with ThreadPoolExecutor(len(self._networks)) as pool:
             list(pool.map(part, self._networks, cuts[:-1], cuts[1:]))

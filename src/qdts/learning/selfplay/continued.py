@@ -104,7 +104,8 @@ def play_continued(
     before = 0
     for group in groups:
         worlds[list(group.numbers)] = group.ends
-        rounds += [r._replace(search=np.where(r.search == NO_SEARCH, NO_SEARCH, r.search + before)) for r in group.rounds]
+        for r in group.rounds:
+            rounds.append(r._replace(search=np.where(r.search == NO_SEARCH, NO_SEARCH, r.search + before)))
         found += group.found
         before += group.searches
         if clock is not None:

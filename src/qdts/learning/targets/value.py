@@ -178,7 +178,9 @@ def residual_variance(targets: ValueTargets, value: Reals, scale: float) -> floa
     return float(np.average(error + targets.spread, weights=targets.weight)) / scale**2
 
 
-def value_examples(game: Game, targets: ValueTargets, network: Network | Timed | Together | None = None) -> ValueExamples:
+def value_examples(
+    game: Game, targets: ValueTargets, network: Network | Timed | Together | None = None
+) -> ValueExamples:
     """Examples of V, and with a network of V_c: its V of the children."""
     queries = queries_of(game, targets.nodes)
     found = np.zeros((*queries.choices.shape, targets.target.shape[1]))
