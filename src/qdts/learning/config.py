@@ -100,10 +100,16 @@ class SearchSettings:
     games: int = setting(
         0,
         "Games of a generation, where they are decided by search; 0: with perfect information as many as make about "
-        "`search.moves` moves, but no fewer than 4 for each row of `play.batch`; 500 where something is hidden.",
+        "`search.moves` moves, but no fewer than 2 for each row of `play.batch`; 500 where something is hidden.",
         Bounds(0, 1_000_000_000, "a whole number that is not negative"),
     )
-    moves: int = setting(4000, "Moves of players in a generation, about, where `search.games` is 0.", COUNT)
+    moves: int = setting(2000, "Moves of players in a generation, about, where `search.games` is 0.", COUNT)
+    samples: float = setting(
+        5.0,
+        "With perfect information, how often fitting samples each move of a generation, on average: more steps than "
+        "`fit.steps`, if that needs more.",
+        NOT_NEGATIVE,
+    )
     reuse: bool = setting(
         True, "Whether a search continues with the tree of the move before; with perfect information and visits."
     )
@@ -127,7 +133,10 @@ class SearchSettings:
         SHARE,
     )
     explore: float = setting(
-        0.3, "The share of the exploring seat's moves that are sampled uniformly, where something is hidden.", SHARE
+        0.3,
+        "The share of the exploring seat's moves that are sampled uniformly, where games at the same view share a "
+        "search: where something is hidden, or P learns mirror steps.",
+        SHARE,
     )
     eps: float = setting(0.0, "eps at SAMPLE and OPPONENT nodes, at the start of the run.", RADIUS)
     eps_last: float = setting(0.0, "eps at the end of the run.", RADIUS)

@@ -88,7 +88,7 @@ class Learner:
         """Fit P, V and V_c, then H; returns the losses and the entropy of policy targets."""
         config = self.config
         report("fitting P and V", 0.0)
-        rates = np.full(config.fit.steps, at(config.fit.rate, config.fit.rate_last, progress))
+        rates = np.full(experience.steps or config.fit.steps, at(config.fit.rate, config.fit.rate_last, progress))
         steps = Steps(rates, config.fit.rows, self.resources.stream(generation, FITTING))
         weights = {"value_loss": config.value.weight, "child_loss": config.value.child_weight}
         with self.resources.clock.part("training"):

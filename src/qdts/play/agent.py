@@ -34,8 +34,8 @@ from qdts.search.roots import verify_root, verify_visits
 from qdts.search.seeds import view_seed
 from qdts.solving.policy.table import Policy
 
-PUCT_C = 2.0
-"""c of `puct` with learned networks, in units of the spread of values; as in self-play (`search.c`)."""
+PUCT_C = 4.0
+"""c of `puct` with learned networks, in units of the spread of values: broader than in self-play (`search.c`)."""
 
 
 @dataclass(frozen=True, eq=False)

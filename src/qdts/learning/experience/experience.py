@@ -79,6 +79,8 @@ class Experience(NamedTuple):
     """`games` are those of this generation alone."""
     record: Record | None = None
     """The games, where they are kept."""
+    steps: int | None = None
+    """Optimiser steps of P, V and V_c, where they are not those of the settings."""
 
 
 class Source(Protocol):

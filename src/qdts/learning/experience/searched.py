@@ -51,7 +51,7 @@ TRIAL = 32
 """Games from which the length of a game, and the number of legal actions, are estimated."""
 BATCHES = 2
 """Games side by side on a thread, for each row of a network's batch."""
-ROUNDS = 4
+ROUNDS = 2
 """The least games of a generation for each row of a network's batch. The last games to end leave rows empty."""
 MOST_VISITS, VISITS_AN_ACTION = 64, 8
 """Visits of a search: by default so many at most, and with perfect information so many for each legal action."""
@@ -146,7 +146,10 @@ class SearchedGames:
             "spread": self._spread,
             "value_residual": residual,
         }
-        return Experience(policy, window_examples(self._examples), self._beliefs(), metrics, record)
+        steps = config.fit.steps
+        if own_trees:
+            steps = max(steps, round(config.search.samples * metrics["searches"] / config.fit.rows))
+        return Experience(policy, window_examples(self._examples), self._beliefs(), metrics, record, steps)
 
     def resume(self, last: Line, records: list[Record], /) -> None:
         """Make examples of the records of earlier generations, without V_c."""
@@ -202,7 +205,6 @@ class SearchedGames:
             drawn=round(s.drawn * self._length),
             late=s.late_temperature,
             opening=round(s.opening * self._length),
-            explore=s.explore,
             reuse=s.reuse,
         )
         try:

@@ -48,8 +48,6 @@ class Manner:
     """τ of the moves after these; 0: the action with the most visits."""
     opening: int = 0
     """In half of the games so many of the first moves, at most, are uniform: each number of them is as likely."""
-    explore: float = 0.0
-    """The share of the exploring seat's moves that are uniform."""
     reuse: bool = True
     """Whether trees continue from move to move."""
 
@@ -96,9 +94,7 @@ def play_continued(
             except BaseException:
                 progress.stopped = True
                 raise
-    worlds, explorer = np.zeros((games, game.world_size), np.int64), np.full(games, NOBODY)
-    if manner.explore > 0.0:
-        explorer = np.arange(games) % game.players
+    worlds = np.zeros((games, game.world_size), np.int64)
     rounds: list[Round] = []
     found: list[Decisions] = []
     before = 0
@@ -110,7 +106,7 @@ def play_continued(
         before += group.searches
         if clock is not None:
             clock.add(group.clock, share=1.0 / threads)
-    return record_of(game, generation, worlds, explorer, rounds, found)
+    return record_of(game, generation, worlds, np.full(games, NOBODY), rounds, found)
 
 
 @dataclass
@@ -240,9 +236,9 @@ class _Group:
         decided: list[Reals] = []
         for i, (lane, result) in enumerate(zip(lanes, results, strict=True)):
             move = sharpened(result.move, 1.0 if lane.moves < self._manner.drawn else self._manner.late)
-            explores = self._explores(lane, int(mover[i]))
-            share = np.full(len(move), 1.0 / len(move)) if explores else move
-            action[i], explored[i] = result.actions[_pick(share, lane.stream.random())], explores
+            explored[i] = lane.moves < lane.opening
+            share = np.full(len(move), 1.0 / len(move)) if explored[i] else move
+            action[i] = result.actions[_pick(share, lane.stream.random())]
             decided.append(move)
             lane.moves += 1
         columns = {name: np.concatenate([getattr(r, name) for r in results]) for name in Decisions._fields[1:]}
@@ -250,13 +246,6 @@ class _Group:
         self.found.append(Decisions(offset, **{**columns, "move": np.concatenate(decided)}))
         self._step(lanes, worlds, mover, action, explored, self.searches + np.arange(len(lanes)))
         self.searches += len(lanes)
-
-    def _explores(self, lane: _Lane, player: int) -> bool:
-        """Whether the next move of a game is uniform."""
-        if lane.moves < lane.opening:
-            return True
-        explore = self._manner.explore
-        return explore > 0.0 and lane.number % self.game.players == player and lane.stream.random() < explore
 
     def _step(self, lanes: list[_Lane], worlds: Ints, mover: Ints, action: Ints, explored: Ints, search: Ints) -> None:
         """Make and note a step in each of some lanes."""
