@@ -90,7 +90,12 @@ class Learner:
         report("fitting P and V", 0.0)
         rates = np.full(config.fit.steps, at(config.fit.rate, config.fit.rate_last, progress))
         steps = Steps(rates, config.fit.rows, self.resources.stream(generation, FITTING))
-        weights = {"value_loss": config.value.weight, "child_loss": config.value.child_weight}
+        weights = {
+            "value_loss": config.value.weight,
+            "child_loss": config.value.child_weight,
+            "consistency_loss": config.value.consistency,
+            "best_child_loss": config.value.best_child,
+        }
         with self.resources.clock.part("training"):
             metrics: Line = self.networks.fit(experience.policy, experience.value, steps, weights)
         if self.game.hidden and config.belief.source != "exact":

@@ -71,6 +71,22 @@ METRICS = (
     Metric("policy_loss", "loss of P", "nats", "cross-entropy of P with its targets, mean over steps", LOSSES, "P"),
     Metric("value_loss", "loss of V", "variance of targets", "mean square of target − V, mean over steps", LOSSES, "V"),
     Metric("child_loss", "loss of V_c", "variance of targets", "the same for V_c", LOSSES, "V_c"),
+    Metric(
+        "consistency_loss",
+        "loss of consistency",
+        "variance of targets",
+        "mean square of V − the mean of V_c, where it has a weight",
+        LOSSES,
+        "consistency",
+    ),
+    Metric(
+        "best_child_loss",
+        "loss of the best child",
+        "variance of targets",
+        "mean square of V − the largest V_c, where it has a weight",
+        LOSSES,
+        "best child",
+    ),
     Metric("belief_loss", "loss of H", "nats", "cross-entropy of H with its targets, mean over steps", LOSSES, "H"),
     Metric("entropy", "entropy of policy targets", "nats", "mean over examples by weight", ENTROPY, "entropy"),
     Metric(

@@ -22,7 +22,7 @@ from qdts.nets.checkpoint import group_of, load_into
 from qdts.nets.encoding import encode
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples, sample_examples
-from qdts.nets.losses import LOSSES, Batch, cross_entropy, policy_tensors, value_tensors
+from qdts.nets.losses import LOSSES, OPTIONAL, Batch, cross_entropy, policy_tensors, value_tensors
 from qdts.nets.model import Belief, Model, Size, find_device, make_models
 from qdts.nets.trunk import Towers
 from qdts.search.evaluation.evaluator import Queries
@@ -90,7 +90,7 @@ class Networks:
             policy: The examples of P.
             value: Those of V and V_c.
             steps: How many steps are taken, and how.
-            weights: Of the losses, by their names in LOSSES; 1 for those that are not named.
+            weights: Of the losses, by their names in LOSSES; where they are not named 0 for those in OPTIONAL, else 1.
 
         Returns:
             The mean of each loss over the steps.
@@ -100,15 +100,17 @@ class Networks:
             sample_examples(examples.weight, len(steps.rates), steps.examples, steps.stream)
             for examples in (policy, value)
         ]
-        total = dict.fromkeys(LOSSES, 0.0)
+        weights = dict.fromkeys(OPTIONAL, 0.0) | dict(weights or {})
+        chosen = {name: loss for name, loss in LOSSES.items() if name not in OPTIONAL or weights[name] > 0.0}
+        total = dict.fromkeys(chosen, 0.0)
         inputs = torch.zeros((2 * steps.examples, self.shape.inputs))
         for rate, p_rows, v_rows in zip(steps.rates, *samples, strict=True):
             self._encode(policy.queries, p_rows, inputs[: steps.examples])
             self._encode(value.queries, v_rows, inputs[steps.examples :])
             heads = self.model.heads(inputs.to(self.device), steps.examples)
             batch = Batch(targets[0].take(p_rows), targets[1].take(v_rows), *heads)
-            losses = {name: loss(batch) for name, loss in LOSSES.items()}
-            weighted = [(weights or {}).get(name, 1.0) * loss for name, loss in losses.items()]
+            losses = {name: loss(batch) for name, loss in chosen.items()}
+            weighted = [weights.get(name, 1.0) * loss for name, loss in losses.items()]
             _step(self._adams["model"], self.model, torch.stack(weighted).sum(), rate)
             for name, loss in losses.items():
                 total[name] += loss.item()

@@ -19,14 +19,15 @@ from qdts.learning.experience.coverage import Coverage
 from qdts.learning.experience.experience import SELF_PLAY, Experience, Report, Resources
 from qdts.learning.metrics import Line
 from qdts.learning.nodes.clock import Timed
-from qdts.learning.nodes.evaluation import NO_ACTION, policy_at
+from qdts.learning.nodes.evaluation import NO_ACTION, policy_at, values_of_children
 from qdts.learning.nodes.nodes import arrive, distinct, queries_of, unique_rows, views_of
 from qdts.learning.selfplay.record import Record
 from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, sample_games
 from qdts.learning.targets.belief import belief_examples, belief_targets, choose_moves, moves_in
-from qdts.learning.targets.estimates import Estimates, Views, estimate, spread, views_of_movers
+from qdts.learning.targets.estimates import BASELINES, Estimates, Views, estimate, spread, views_of_movers
 from qdts.learning.targets.policy import mirror_targets, view_examples
 from qdts.learning.targets.sampled_values import value_examples_of
+from qdts.learning.targets.value import with_children
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, choose
 from qdts.search.evaluation.batches import empty_evaluations
@@ -58,8 +59,8 @@ def policy_only(network: Network | Timed) -> Evaluate:
     return evaluate
 
 
-def policy_and_values(network: Network | Timed) -> Evaluate:
-    """P in every world, and V_c of every player."""
+def policy_and_values(network: Network | Timed, *, evaluated: bool = False) -> Evaluate:
+    """P in every world, and V_c of every player, or V of all children, each `evaluated` by itself."""
     game, width = network.game, network.game.max_branching
 
     def evaluate(worlds: Ints, mover: Ints) -> Guess:
@@ -70,7 +71,8 @@ def policy_and_values(network: Network | Timed) -> Evaluate:
             evaluations = empty_evaluations(game, len(nodes.kind))
             queries = queries_of(game, nodes)
             network.evaluate_batch(queries, evaluations)
-            children[:, :, player] = evaluations.children[which, :width, 0]
+            below = values_of_children(game, network, queries) if evaluated else evaluations.children
+            children[:, :, player] = below[which, :width, 0]
             own = np.flatnonzero(mover == player)
             legal = np.arange(width) < queries.degree[which[own], None]
             policy[own] = np.where(legal, evaluations.prior[which[own], :width], 0.0)
@@ -124,6 +126,8 @@ class SampledGames:
         most = config.fit.steps * config.fit.rows
         policy = self._policy_examples(views, most, progress, stream)
         value = value_examples_of(game, levels, estimates, views, most=most, power=config.policy.power, stream=stream)
+        if config.value.child_target == "network":
+            value = with_children(game, value, network)
         belief: PolicyExamples | None = None
         if config.belief.source == "sampled":
             moves = choose_moves(game, moves_in(levels), config.belief.steps * config.fit.rows, stream)
@@ -149,7 +153,8 @@ class SampledGames:
         self, network: Timed, stream: np.random.Generator, report: Report
     ) -> tuple[list[Level], list[Estimates]]:
         """Games in which each seat in turn explores most, with their estimates."""
-        game, play = self._with.game, self._with.config.play
+        game, play, baseline = self._with.game, self._with.config.play, self._with.config.value.baseline
+        evaluate = policy_and_values(network, evaluated=baseline == "evaluated")
         each = -(-self._games // game.players)
         levels: list[Level] = []
         estimates: list[Estimates] = []
@@ -157,9 +162,9 @@ class SampledGames:
             report("self-play", seat / game.players)
             explore = np.full(game.players, play.explore_others)
             explore[seat] = play.explore
-            new = sample_games(game, policy_and_values(network), each, explore, stream)
+            new = sample_games(game, evaluate, each, explore, stream)
             levels += new
-            estimates += estimate(new)
+            estimates += estimate(new, BASELINES[baseline])
         report("self-play", 1.0)
         return levels, estimates
 

@@ -11,11 +11,14 @@ share a history it varies little in any case. A view's values are the means over
 of its games times the weight w of its owner (`selfplay/sampling.py`):
 
     Q(a) = Σ n w q̂(h, a) / Σ n w
+
+`value.baseline` puts something else in the place of V_c: V of each child, or 0 where chance moves, or 0 everywhere.
+With 0 q̂ is the plain importance-weighted outcome, and û after chance the mean over the outcomes that occurred.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +39,26 @@ class Estimates(NamedTuple):
     child: Reals32  # [N, B, P] û of the history after each choice that a game took, else 0
 
 
-def estimate(levels: Sequence[Level]) -> list[Estimates]:
+class Guessed(NamedTuple):
+    """Where V_c is the first guess; elsewhere it is 0."""
+
+    actions: bool = True
+    """Where players move."""
+    chance: bool = True
+    """Where chance moves: then its luck is corrected for (CV, idea 4)."""
+
+
+EVERYWHERE = Guessed()
+BASELINES: Mapping[str, Guessed] = {
+    "children": EVERYWHERE,
+    "evaluated": EVERYWHERE,
+    "actions": Guessed(chance=False),
+    "none": Guessed(actions=False, chance=False),
+}
+"""Where V_c, or what was evaluated in its place, is the first guess, by the setting `value.baseline`."""
+
+
+def estimate(levels: Sequence[Level], guessed: Guessed = EVERYWHERE) -> list[Estimates]:
     """The estimates at all levels of some sampled games, from the last level to the first."""
     found: list[Estimates] = []
     after: tuple[Level, Estimates] | None = None
@@ -46,7 +68,8 @@ def estimate(levels: Sequence[Level]) -> list[Estimates]:
             child[after[0].parent, after[0].column] = after[1].value
         took = level.taken > 0
         share = np.where(took, level.taken / np.maximum(level.times[:, None] * level.sampled, 1e-300), 0.0)
-        action = level.children + share[:, :, None] * np.where(took[:, :, None], child - level.children, 0.0)
+        guess = level.children * np.where(level.mover >= 0, *guessed).astype(np.float32)[:, None, None]
+        action = guess + share[:, :, None] * np.where(took[:, :, None], child - guess, 0.0)
         value = level.returns + np.einsum("nb,nbp->np", level.policy, action)
         after = level, Estimates(value, action.astype(np.float32), child)
         found.append(after[1])
