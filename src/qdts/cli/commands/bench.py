@@ -145,9 +145,10 @@ def learn(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Results: train each game of a table for its budget, with default settings, and measure NashConv."""
+    """Results: train each game of a table for its budget, with default settings, and measure what it has learned."""
     from qdts.cli.benchmarks import learning
     from qdts.cli.display.benchmark import show_results
+    from qdts.cli.display.progress import Heartbeat
     from qdts.cli.display.training import follower
 
     numbers = _seeds(seeds)
@@ -155,9 +156,13 @@ def learn(
     if not tasks:
         raise InputError(f"no game of the table contains '{only}', expected a part of a name: see --list")
     for task, seed, folder in learning.cells(out, tasks, numbers):
-        if not list_ and not learning.is_made(folder, task):
+        if list_:
+            break
+        if not learning.is_trained(folder, task):
             with follower(silent=as_json) as watch:
-                learning.make_cell(folder, task, seed, threads, watch)
+                learning.train_cell(folder, task, seed, threads, watch)
+        with Heartbeat() as beat:
+            learning.measure_cell(folder, task, threads, beat.begin)
     made = [learning.read_cell(folder, task, seed) for task, seed, folder in learning.cells(out, tasks, numbers)]
     if as_json:
         print_json({"cells": [cell.as_data() for cell in made]})
