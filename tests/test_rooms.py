@@ -14,7 +14,7 @@ PACKAGE = Path(qdts.__file__).parent
 ORDER = [
     {
         *("code_cache", "compiler", "errors", "fields", "files", "hashing", "interrupt", "kernels"),
-        *("notes", "packages", "plotting", "pointers", "rng"),
+        *("memory", "notes", "packages", "plotting", "pointers", "rng"),
     },  # the foundation
     {"games"},
     {"solving/tree"},

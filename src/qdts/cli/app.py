@@ -31,6 +31,7 @@ COMMANDS = (
     "evaluate",
     "match",
     "survey",
+    "ablate",
     "bench",
 )
 """The commands, in the order of the help.
