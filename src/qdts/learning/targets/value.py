@@ -227,7 +227,10 @@ def priors_at(game: Game, network: Network | Timed, queries: Queries) -> Reals:
 
 
 def window_examples(window: Sequence[ValueExamples]) -> ValueExamples:
-    """The examples of several generations; V_c learns only from the newest, since V of children is soon out of date."""
+    """The examples of several generations; V_c learns only from the newest, since V of children is soon out of date.
+
+    So is P, which consistency is measured by.
+    """
     whole = joined_examples(window)
-    newest = np.repeat([0.0] * (len(window) - 1) + [1.0], [len(x.weight) for x in window])
-    return whole._replace(has_children=whole.has_children * newest[:, None])
+    newest = np.repeat([0.0] * (len(window) - 1) + [1.0], [len(x.weight) for x in window])[:, None]
+    return whole._replace(has_children=whole.has_children * newest, prior=whole.prior * newest)
