@@ -30,6 +30,7 @@ from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples
 from qdts.nets.model import Size
 from qdts.nets.networks import Networks, Steps, use_threads
+from qdts.parallel import in_parallel
 
 
 def plays_by(game: Game, config: Config) -> str:
@@ -96,22 +97,35 @@ class Learner:
             "consistency_loss": config.value.consistency,
             "best_child_loss": config.value.best_child,
         }
-        with self.resources.clock.part("training"):
-            metrics: Line = self.networks.fit(experience.policy, experience.value, steps, weights)
-        if self.game.hidden and config.belief.source != "exact":
-            metrics["belief_loss"] = self._learn_belief(experience.belief, generation, progress)
+
+        def fit_model() -> Line:
+            with self.resources.clock.part("training"):
+                threads = self.resources.threads
+                return self.networks.fit(experience.policy, experience.value, steps, weights, threads=threads)
+
+        if not self.game.hidden or config.belief.source == "exact":
+            metrics = fit_model()
+        elif experience.belief is None:
+            metrics = fit_model() | self._fit_belief(self._new_beliefs(generation), generation, progress)
+        else:
+            beliefs = experience.belief
+            parts = [fit_model, lambda: self._fit_belief(beliefs, generation, progress)]
+            model, belief = in_parallel(parts, self.resources.threads)
+            metrics = model | belief
         return metrics | {"entropy": experience.policy.entropy}
 
-    def _learn_belief(self, examples: PolicyExamples | None, generation: int, progress: float) -> float:
-        """Fit H to the generation's own games, or to games sampled from the new P."""
+    def _new_beliefs(self, generation: int) -> PolicyExamples:
+        """Examples of H from games sampled from the new P."""
         config = self.config.belief
-        if examples is None:
-            stream = self.resources.stream(generation, SAMPLING)
-            examples = self._sampled_beliefs(self.evaluator(), config.games, config.steps, stream)
+        stream = self.resources.stream(generation, SAMPLING)
+        return self._sampled_beliefs(self.evaluator(), config.games, config.steps, stream)
+
+    def _fit_belief(self, examples: PolicyExamples, generation: int, progress: float) -> Line:
+        config = self.config.belief
         rates = np.full(config.steps, at(config.rate, config.rate_last, progress))
+        steps = Steps(rates, self.config.fit.rows, self.resources.stream(generation, BELIEF_FITTING))
         with self.resources.clock.part("training"):
-            steps = Steps(rates, self.config.fit.rows, self.resources.stream(generation, BELIEF_FITTING))
-            return self.networks.fit_belief(examples, steps)
+            return {"belief_loss": self.networks.fit_belief(examples, steps)}
 
     def learn_average_belief(self, generation: int, since: int, report: Report = ignore) -> None:
         """Fit H̄ to games sampled from the averaged P, where H learns from sampled games.
@@ -133,7 +147,7 @@ class Learner:
     def _sampled_beliefs(self, network: Network, games: int, steps: int, stream: np.random.Generator) -> PolicyExamples:
         """Examples of H for so many steps, from games sampled from P in which all players explore."""
         game, config = self.game, self.config
-        games = most_games(game, config, games)
+        games = most_games(game, games)
         explore = np.full(game.players, config.belief.explore)
         levels = sample_games(game, policy_only(Timed(network, self.resources.clock)), games, explore, stream)
         moves = choose_moves(game, moves_in(levels), steps * config.fit.rows, stream)

@@ -58,6 +58,8 @@ METRICS = (
     Metric("games", "games", "games", "games of self-play so far"),
     Metric("seconds", "seconds", "s", "time of self-play and fitting so far: the clock of the budget"),
     Metric("views", "views", "views", "different views of players in the sampled games of the generation"),
+    Metric("generation_games", "games of the generation", "games", "games that were sampled in the generation"),
+    Metric("histories", "histories", "histories", "different histories of these games"),
     Metric("searches", "searches", "searches", "searches of the generation; games at the same view share one"),
     Metric("visits", "visits", "visits", "visits of all these searches"),
     Metric("root_step", "mirror step", "", "η_root in this generation"),
