@@ -236,6 +236,12 @@ class BeliefSettings:
         EXPLORING,
     )
     power: float = setting(1.0, "A node that occurred n times has weight n to this power.", SHARE)
+    bayes: float = setting(0.0, "The weight of the loss that holds H to Bayes' rule.", NOT_NEGATIVE)
+    bayes_since: str = setting(
+        "turn",
+        "Where Bayes' rule begins, in that loss.",
+        choices={"turn": "with H at the player's last own turn", "start": "at the start of the game, without H"},
+    )
     steps: int = setting(20, "Optimiser steps of a generation.", COUNT)
     rate: float = setting(1e-3, "The learning rate at the start of the run.", POSITIVE)
     rate_last: float = setting(1e-4, "The learning rate at the end of the run.", POSITIVE)

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
+from qdts.nets.bayes import BayesExamples, bayes_loss
 from qdts.nets.checkpoint import group_of, load_into
 from qdts.nets.encoding import encode
 from qdts.nets.evaluator import Network
@@ -117,27 +118,50 @@ class Networks:
         self.update_average()
         return {name: sum_ / max(len(steps.rates), 1) for name, sum_ in total.items()}
 
-    def fit_belief(self, examples: PolicyExamples, steps: Steps) -> float:
-        """Fit H; the mean loss."""
-        return self._fit_belief(self.belief, self._adams["belief"], examples, steps)
+    def fit_belief(
+        self, examples: PolicyExamples, steps: Steps, bayes: BayesExamples | None = None, weight: float = 0.0
+    ) -> dict[str, float]:
+        """Fit H; the mean of each loss. With `bayes` and a weight it is held to Bayes' rule, too."""
+        return self._fit_belief(self.belief, self._adams["belief"], examples, steps, bayes, weight)
 
-    def fit_average_belief(self, examples: PolicyExamples, steps: Steps) -> float:
-        """Fit H̄, which starts from the weights of H; the mean loss."""
+    def fit_average_belief(
+        self, examples: PolicyExamples, steps: Steps, bayes: BayesExamples | None = None, weight: float = 0.0
+    ) -> dict[str, float]:
+        """Fit H̄, which starts from the weights of H; the mean of each loss."""
         self.average_belief.load_state_dict(self.belief.state_dict())
-        return self._fit_belief(self.average_belief, _adam(self.average_belief), examples, steps)
+        return self._fit_belief(self.average_belief, _adam(self.average_belief), examples, steps, bayes, weight)
 
-    def _fit_belief(self, belief: Belief, adam: torch.optim.Adam, examples: PolicyExamples, steps: Steps) -> float:
+    def _fit_belief(
+        self, belief: Belief, adam: torch.optim.Adam, examples: PolicyExamples, steps: Steps,
+        bayes: BayesExamples | None, weight: float,
+    ) -> dict[str, float]:  # fmt: skip
+        total = {"belief_loss": 0.0}
         if not len(examples.weight):
-            return 0.0
-        targets, total = policy_tensors(examples, self.device, weighted=True), 0.0
+            return total
+        targets = policy_tensors(examples, self.device, weighted=True)
+        views = None
+        if bayes is not None and len(bayes.weight):
+            total["bayes_loss"] = 0.0
+            nodes = max(1.0, len(bayes.node) / len(bayes.weight))
+            views = sample_examples(bayes.weight, len(steps.rates), max(1, round(steps.examples / nodes)), steps.stream)
         inputs = torch.zeros((steps.examples, self.shape.belief_inputs))
         samples = sample_examples(examples.weight, len(steps.rates), steps.examples, steps.stream)
-        for rate, rows in zip(steps.rates, samples, strict=True):
+        for step, (rate, rows) in enumerate(zip(steps.rates, samples, strict=True)):
             self._encode(examples.queries, rows, torch.zeros((len(rows), self.shape.inputs)), inputs)
             loss = cross_entropy(belief(inputs.to(self.device)), targets.take(rows))
+            total["belief_loss"] += loss.item()
+            if bayes is not None and views is not None:
+                held = self._bayes_loss(belief, bayes.take(views[step]))
+                total["bayes_loss"] += held.item()
+                loss = loss + weight * held
             _step(adam, belief, loss, rate)
-            total += loss.item()
-        return total / max(len(steps.rates), 1)
+        return {name: sum_ / max(len(steps.rates), 1) for name, sum_ in total.items()}
+
+    def _bayes_loss(self, belief: Belief, examples: BayesExamples) -> Tensor:
+        count = len(examples.queries.kind)
+        inputs = torch.zeros((count, self.shape.belief_inputs))
+        self._encode(examples.queries, np.arange(count), torch.zeros((count, self.shape.inputs)), inputs)
+        return bayes_loss(belief(inputs.to(self.device)), examples)
 
     def _encode(self, queries: Queries, rows: Ints, inputs: Tensor, beliefs: Tensor | None = None) -> None:
         spare = torch.zeros((len(rows), self.shape.belief_inputs)) if beliefs is None else beliefs

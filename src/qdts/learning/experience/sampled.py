@@ -23,11 +23,13 @@ from qdts.learning.nodes.evaluation import NO_ACTION, policy_at, values_of_child
 from qdts.learning.nodes.nodes import arrive, distinct, queries_of, unique_rows, views_of
 from qdts.learning.selfplay.record import Record
 from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, sample_games
+from qdts.learning.targets.bayes import bayes_examples
 from qdts.learning.targets.belief import belief_examples, belief_targets, choose_moves, moves_in
 from qdts.learning.targets.estimates import BASELINES, Estimates, Views, estimate, spread, views_of_movers
 from qdts.learning.targets.policy import mirror_targets, view_examples
 from qdts.learning.targets.sampled_values import value_examples_of
 from qdts.learning.targets.value import with_children
+from qdts.nets.bayes import BayesExamples
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, choose
 from qdts.search.evaluation.batches import empty_evaluations
@@ -81,6 +83,17 @@ def policy_and_values(network: Network | Timed, *, evaluated: bool = False) -> E
     return evaluate
 
 
+def bayes_of(
+    game: Game, config: Config, levels: list[Level], network: Network | Timed, steps: int, stream: np.random.Generator
+) -> BayesExamples | None:
+    """Examples for the loss that holds H to Bayes' rule in so many steps; None where it has no weight."""
+    belief = config.belief
+    if belief.bayes == 0.0:
+        return None
+    most = steps * config.fit.rows
+    return bayes_examples(game, levels, network, since=belief.bayes_since, most=most, power=belief.power, stream=stream)
+
+
 def most_games(game: Game, config: Config, wanted: int) -> int:
     """As many games as are wanted, or fewer where their histories would be too many or take too much memory."""
     size = 8 * (game.world_size + 4 * game.max_branching) + 12 * game.max_branching * game.players
@@ -129,9 +142,11 @@ class SampledGames:
         if config.value.child_target == "network":
             value = with_children(game, value, network)
         belief: PolicyExamples | None = None
+        bayes: BayesExamples | None = None
         if config.belief.source == "sampled":
             moves = choose_moves(game, moves_in(levels), config.belief.steps * config.fit.rows, stream)
             belief = belief_examples(game, belief_targets(game, moves), config.belief.power)
+            bayes = bayes_of(game, config, levels, network, config.belief.steps, stream)
         metrics: Line = {
             "games": self._games,
             "views": len(views.player),
@@ -140,7 +155,7 @@ class SampledGames:
             "spread": self._spread,
             "value_residual": _residual(levels, estimates) / game.scale**2,
         }
-        return Experience(policy, value, belief, metrics)
+        return Experience(policy, value, belief, metrics, bayes=bayes)
 
     def resume(self, last: Line, _: list[Record], /) -> None:
         """Take over the running spread."""
