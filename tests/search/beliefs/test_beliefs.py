@@ -173,10 +173,10 @@ def test_networks_are_evaluated_in_batches(belief: Belief, turns: int) -> None:
     calls = 0
     evaluate_batch = network.evaluate_batch
 
-    def counted(queries: Queries, out: Evaluations) -> None:
+    def counted(queries: Queries, evaluations: Evaluations) -> None:
         nonlocal calls
         calls += 1
-        evaluate_batch(queries, out)
+        evaluate_batch(queries, evaluations)
 
     network.evaluate_batch = counted  # type: ignore[method-assign]
     together.evaluate_batch(rows, evaluations)
