@@ -380,7 +380,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "default": {},
     "document": {
         "play.by": "search",
-        "search.name": "qdts",
+        "search.name": "qdts[noise=0.25]",
         "search.explore": 0.0,
         "search.eps": 0.1,
         "search.eps_last": 0.1,
@@ -392,7 +392,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "belief.explore": 0.0,
     },
 }
-"""Settings by the name of a preset; `document` is the recipe of the document QDTS, with nothing added to it."""
+"""Settings by the name of a preset; `document` is the recipe of the document QDTS, with AlphaZero's noise at the root."""
 
 
 def at(first: float, last: float, progress: float) -> float:

@@ -112,7 +112,7 @@ IDEAS = (
     Idea("search-refined-2", "NI", "the same since the turn before that",
          ("search.name=mmds[belief=bayes,belief_turns=2]",), SEARCH),
     Idea("search-exact", "NI", "no H: Bayes' rule from the start of the game", ("belief.source=exact",), SEARCH),
-    Idea("document", "QDTS", "the preset `document`: `qdts`, eps 0.1, filtered visits, outcomes, the whole history",
+    Idea("document", "QDTS", "the preset `document`: `qdts`, eps 0.1, noise, filtered visits, outcomes, whole history",
          _document(), SEARCH),
     Idea(SPLIT, "QDTS", "liar's dice with whole and with split bids", base=SPLIT,
          games=tuple(dice_game(*of, split=split) for of in DICE for split in (False, True))),
