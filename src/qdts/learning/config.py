@@ -392,7 +392,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "belief.explore": 0.0,
     },
 }
-"""Settings by the name of a preset; `document` is the recipe of the document QDTS, with AlphaZero's noise at the root."""
+"""Settings by the name of a preset; `document` is the recipe of QDTS, with AlphaZero's noise at the root."""
 
 
 def at(first: float, last: float, progress: float) -> float:
