@@ -69,7 +69,8 @@ def test_the_recipe_of_the_document() -> None:
     """`qdts` with intervals, moves and targets by filtered visits, outcomes, H from games without exploring."""
     config = preset("document")
     found = search_options(load_game("kuhn_poker"), config, 0.5)
-    assert found == named("qdts", decision="lcb", root_step=found.root_step, root_temperature=found.root_temperature)
+    mirror = {"root_step": found.root_step, "root_temperature": found.root_temperature}
+    assert found == named("qdts", decision="lcb", noise=0.25, **mirror)
     assert (found.eps_sample, found.eps_opponent) == (0.1, 0.1)
     assert (config.value.target, config.belief.source, config.belief.explore) == ("outcome", "sampled", 0.0)
     assert config.window == config.policy.window == config.value.window == WHOLE_HISTORY

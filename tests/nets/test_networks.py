@@ -250,7 +250,7 @@ def fitted(networks: Networks, spec: str, times: int, seed: int = 0) -> list[flo
         out += networks.fit(policy, value, steps, {"child_loss": 0.5}).values()
         if networks.game.hidden:
             examples = belief_examples(networks.game, belief_targets(networks.game, explorers_moves(sample(spec, 12))))
-            out.append(networks.fit_belief(examples, steps))
+            out += networks.fit_belief(examples, steps).values()
     return out
 
 

@@ -240,6 +240,12 @@ class BeliefSettings:
         EXPLORING,
     )
     power: float = setting(1.0, "A node that occurred n times has weight n to this power.", SHARE)
+    bayes: float = setting(0.0, "The weight of the loss that holds H to Bayes' rule.", NOT_NEGATIVE)
+    bayes_since: str = setting(
+        "turn",
+        "Where Bayes' rule begins, in that loss.",
+        choices={"turn": "with H at the player's last own turn", "start": "at the start of the game, without H"},
+    )
     steps: int = setting(20, "Optimiser steps of a generation.", COUNT)
     rate: float = setting(1e-3, "The learning rate at the start of the run.", POSITIVE)
     rate_last: float = setting(1e-4, "The learning rate at the end of the run.", POSITIVE)
@@ -378,7 +384,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "default": {},
     "document": {
         "play.by": "search",
-        "search.name": "qdts",
+        "search.name": "qdts[noise=0.25]",
         "search.explore": 0.0,
         "search.eps": 0.1,
         "search.eps_last": 0.1,
@@ -390,7 +396,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "belief.explore": 0.0,
     },
 }
-"""Settings by the name of a preset; `document` is the recipe of the document QDTS, with nothing added to it."""
+"""Settings by the name of a preset; `document` is the recipe of QDTS, with AlphaZero's noise at the root."""
 
 
 def at(first: float, last: float, progress: float) -> float:

@@ -90,6 +90,14 @@ METRICS = (
         "best child",
     ),
     Metric("belief_loss", "loss of H", "nats", "cross-entropy of H with its targets, mean over steps", LOSSES, "H"),
+    Metric(
+        "bayes_loss",
+        "loss of Bayes' rule",
+        "nats",
+        "cross-entropy of H with Bayes' rule over the worlds that were met, where it has a weight",
+        LOSSES,
+        "Bayes' rule",
+    ),
     Metric("entropy", "entropy of policy targets", "nats", "mean over examples by weight", ENTROPY, "entropy"),
     Metric(
         "value_residual",

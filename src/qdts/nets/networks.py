@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
+from qdts.nets.bayes import BayesExamples, bayes_loss
 from qdts.nets.checkpoint import group_of, load_into
 from qdts.nets.encoding import encode
 from qdts.nets.evaluator import Network
@@ -136,26 +137,42 @@ class Networks:
         self.update_average()
         return {name: mean for means in found for name, mean in means.items()}
 
-    def fit_belief(self, examples: PolicyExamples, steps: Steps) -> float:
-        """Fit H; the mean loss."""
-        return self._fit_belief(self.belief, self._adams["belief"][0], examples, steps)
+    def fit_belief(
+        self, examples: PolicyExamples, steps: Steps, bayes: BayesExamples | None = None, weight: float = 0.0
+    ) -> dict[str, float]:
+        """Fit H; the mean of each loss. With `bayes` and a weight it is held to Bayes' rule, too."""
+        return self._fit_belief(self.belief, self._adams["belief"][0], examples, steps, bayes, weight)
 
-    def fit_average_belief(self, examples: PolicyExamples, steps: Steps) -> float:
-        """Fit H̄, which starts from the weights of H; the mean loss."""
+    def fit_average_belief(
+        self, examples: PolicyExamples, steps: Steps, bayes: BayesExamples | None = None, weight: float = 0.0
+    ) -> dict[str, float]:
+        """Fit H̄, which starts from the weights of H; the mean of each loss."""
         self.average_belief.load_state_dict(self.belief.state_dict())
-        return self._fit_belief(self.average_belief, _adam(self.average_belief), examples, steps)
+        return self._fit_belief(self.average_belief, _adam(self.average_belief), examples, steps, bayes, weight)
 
-    def _fit_belief(self, belief: Belief, adam: torch.optim.Adam, examples: PolicyExamples, steps: Steps) -> float:
+    def _fit_belief(
+        self, belief: Belief, adam: torch.optim.Adam, examples: PolicyExamples, steps: Steps,
+        bayes: BayesExamples | None, weight: float,
+    ) -> dict[str, float]:  # fmt: skip
         if not len(examples.weight):
-            return 0.0
+            return {"belief_loss": 0.0}
         targets = policy_tensors(examples, self.device, weighted=True)
+        views: Ints | None = None
+        if bayes is not None and len(bayes.weight):
+            nodes = max(1.0, len(bayes.node) / len(bayes.weight))
+            views = sample_examples(bayes.weight, len(steps.rates), max(1, round(steps.examples / nodes)), steps.stream)
         rows = sample_examples(examples.weight, len(steps.rates), steps.examples, steps.stream)
 
-        def loss(step: int) -> dict[str, Tensor]:
+        def losses(step: int) -> dict[str, Tensor]:
             logits = belief(self._inputs(examples.queries, rows[step], belief=True))
-            return {"belief_loss": cross_entropy(logits, targets.take(rows[step]))}
+            found = {"belief_loss": cross_entropy(logits, targets.take(rows[step]))}
+            if bayes is not None and views is not None:
+                held = bayes.take(views[step])
+                everything = np.arange(len(held.queries.kind))
+                found["bayes_loss"] = bayes_loss(belief(self._inputs(held.queries, everything, belief=True)), held)
+            return found
 
-        return _descend(adam, loss, steps.rates, {})["belief_loss"]
+        return _descend(adam, losses, steps.rates, {"bayes_loss": weight})
 
     def _inputs(self, queries: Queries, rows: Ints, *, belief: bool = False) -> Tensor:
         """The inputs of the model, or of that of H, for some queries."""

@@ -16,7 +16,7 @@ from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints
-from qdts.learning.config import at
+from qdts.learning.config import Config, at
 from qdts.learning.experience.coverage import Coverage
 from qdts.learning.experience.experience import SELF_PLAY, Experience, Report, Resources
 from qdts.learning.metrics import Line
@@ -25,11 +25,13 @@ from qdts.learning.nodes.evaluation import NO_ACTION, policy_at, values_of_child
 from qdts.learning.nodes.nodes import arrive, distinct, queries_of, unique_rows, views_of
 from qdts.learning.selfplay.record import Record
 from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, sample_games
+from qdts.learning.targets.bayes import bayes_examples
 from qdts.learning.targets.belief import belief_examples, belief_targets, choose_moves, moves_in
 from qdts.learning.targets.estimates import BASELINES, Estimates, Views, estimate, spread, views_of_movers
 from qdts.learning.targets.policy import mirror_targets, view_examples
 from qdts.learning.targets.sampled_values import value_examples_of
 from qdts.learning.targets.value import with_children
+from qdts.nets.bayes import BayesExamples
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples, choose
 from qdts.parallel import in_parallel
@@ -86,6 +88,17 @@ def policy_and_values(network: Network | Timed, *, evaluated: bool = False) -> E
         return Guess(policy, children)
 
     return evaluate
+
+
+def bayes_of(
+    game: Game, config: Config, levels: list[Level], network: Network | Timed, steps: int, stream: np.random.Generator
+) -> BayesExamples | None:
+    """Examples for the loss that holds H to Bayes' rule in so many steps; None where it has no weight."""
+    belief = config.belief
+    if belief.bayes == 0.0:
+        return None
+    most = steps * config.fit.rows
+    return bayes_examples(game, levels, network, since=belief.bayes_since, most=most, power=belief.power, stream=stream)
 
 
 def most_histories(game: Game, wanted: int) -> int:
@@ -161,14 +174,16 @@ class SampledGames:
             by_network = config.value.child_target == "network"
             return with_children(game, examples, self._network()) if by_network else examples
 
-        def belief() -> PolicyExamples | None:
+        def belief() -> tuple[PolicyExamples | None, BayesExamples | None]:
             if config.belief.source != "sampled":
-                return None
-            moves = choose_moves(game, moves_in(levels), config.belief.steps * config.fit.rows, streams[2])
-            return belief_examples(game, belief_targets(game, moves), config.belief.power)
+                return None, None
+            steps, stream = config.belief.steps, streams[2]
+            moves = choose_moves(game, moves_in(levels), steps * config.fit.rows, stream)
+            examples = belief_examples(game, belief_targets(game, moves), config.belief.power)
+            return examples, bayes_of(game, config, levels, self._network(), steps, stream)
 
         parts: list[Callable[[], Any]] = [policy, value, belief]
-        policies, values, beliefs = in_parallel(parts, threads)
+        policies, values, (beliefs, bayes) = in_parallel(parts, threads)
         metrics: Line = {
             "games": games,
             "generation_games": games,
@@ -179,7 +194,7 @@ class SampledGames:
             "spread": self._spread,
             "value_residual": _residual(levels, estimates) / game.scale**2,
         }
-        return Experience(policies, values, beliefs, metrics)
+        return Experience(policies, values, beliefs, metrics, bayes=bayes)
 
     def resume(self, last: Line, _: list[Record], /) -> None:
         """Take over the running spread, and how many games come next."""
