@@ -22,8 +22,8 @@ from qdts.solving.measure import is_measurable_by_cells
 
 MEASURE_LEAST, MEASURE_SHARE = 5.0, 0.25
 """The time to measure generations before the last: seconds, and a share of the budget's clock on top."""
-MATCH_LEAST = 4.0
-"""Matches are played when there are so many seconds for them."""
+MATCH_LEAST, MATCH_SHARE = 4.0, 0.02
+"""Matches are played when there are so many seconds for them, and this share of the budget's clock so far."""
 CELLS_LEAST = 60.0
 """A run of fewer seconds is not measured cell by cell; nor does it begin to, with less time left than this."""
 
@@ -109,7 +109,7 @@ class Measuring:
     def _matches(self, generation: int, seconds: float, over: bool, opponents: Opponents) -> Line:
         """The mean returns against all opponents, with their intervals."""
         left = time_left(self._matching.seconds, seconds, self._share)
-        if not over and (not is_due(generation) or left < MATCH_LEAST):
+        if not over and (not is_due(generation) or left < max(MATCH_LEAST, MATCH_SHARE * seconds)):
             return {}
         with self._matching:
             agent = without_search(self._learner.evaluator(average=True))
