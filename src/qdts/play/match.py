@@ -39,6 +39,8 @@ class Match:
     """float64[G, P]: A's return in game p of group g, where A has seat p"""
     interrupted: bool = False
     """Whether Ctrl-C ended it early."""
+    moves: Sequence[Sequence[int]] = ()
+    """Actions and outcomes of each of these games, group by group, seat by seat"""
 
     @property
     def games(self) -> int:
@@ -118,7 +120,7 @@ def play_match(
         if seat.game.spec != game.spec:
             raise InputError(f"a seat is for {seat.game.spec}, expected one for {game.spec}")
     groups, together = -(-games // game.players), max(1, SIDE_BY_SIDE // game.players)
-    finished: list[list[float]] = []
+    finished: list[Play] = []
     plays: list[Play] = []
     interrupted = False
     try:
@@ -127,17 +129,20 @@ def play_match(
             plays = [begin(game, seed, group, seat) for group in numbers for seat in range(game.players)]
             for running in rounds(game, a, b, plays):
                 if report is not None:
-                    report(len(finished) * game.players + len(plays) - running, groups * game.players)
-            returns, plays = _finished(game, plays), []
-            finished += returns
+                    report(len(finished) + len(plays) - running, groups * game.players)
+            over, plays = _finished(game, plays), []
+            finished += over
             if report is not None:
-                report(len(finished) * game.players, groups * game.players)
+                report(len(finished), groups * game.players)
     except KeyboardInterrupt:
         interrupted = True
         finished += _finished(game, plays)
         if not finished:
             raise
-    return Match(np.array(finished), interrupted=interrupted)
+    returns = [game.returns(play.world)[play.a_sits] for play in finished]
+    return Match(
+        np.array(returns, np.float64).reshape(-1, game.players), interrupted, [play.moves for play in finished]
+    )
 
 
 def begin(game: Game, seed: int, group: int, a_sits: int) -> Play:
@@ -162,14 +167,14 @@ def rounds(game: Game, a: Seat | BotSeat, b: Seat | BotSeat, plays: Sequence[Pla
         yield len(running)
 
 
-def _finished(game: Game, plays: Sequence[Play]) -> list[list[float]]:
-    """A's returns in the groups of which all games are over."""
-    returns = []
+def _finished(game: Game, plays: Sequence[Play]) -> list[Play]:
+    """The groups of which all games are over."""
+    over: list[Play] = []
     for first in range(0, len(plays), game.players):
         group = plays[first : first + game.players]
         if all(game.mover(play.world) == TERMINAL for play in group):
-            returns.append([float(game.returns(play.world)[play.a_sits]) for play in group])
-    return returns
+            over += group
+    return over
 
 
 def deal(game: Game, plays: Sequence[Play]) -> Ints:
