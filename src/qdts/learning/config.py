@@ -277,6 +277,11 @@ class MeasureSettings:
         "The most information sets of a game that is measured during a run.",
         Bounds(0, 1_000_000_000, "a whole number that is not negative"),
     )
+    games: int = setting(
+        1000,
+        "The most games of each match that shows the strength of P where it is not measured exactly; 0: no matches.",
+        Bounds(0, 1_000_000_000, "a whole number that is not negative"),
+    )
 
 
 @dataclass(frozen=True)
