@@ -14,7 +14,7 @@ PACKAGE = Path(qdts.__file__).parent
 ORDER = [
     {
         *("code_cache", "compiler", "errors", "fields", "files", "hashing", "interrupt", "kernels"),
-        *("notes", "packages", "plotting", "pointers", "rng"),
+        *("memory", "notes", "packages", "parallel", "plotting", "pointers", "rng"),
     },  # the foundation
     {"games"},
     {"solving/tree"},
@@ -41,6 +41,8 @@ ORDER = [
     {"learning/report"},
     {"learning"},
     {"play"},
+    {"learning/measuring"},
+    {"learning/loop"},
     {"survey", "testing"},
     {"cli/benchmarks"},
     {"cli/display"},

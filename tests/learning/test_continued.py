@@ -68,7 +68,7 @@ def test_neither_threads_nor_lanes_change_a_game(spec: str) -> None:
             if a != NO_SEARCH:
                 for name in ("visits", "q_lo", "prior", "move", "target"):
                     parts = [getattr(r, name)[r.offset[s] : r.offset[s + 1]] for r, s in ((one, a), (other, b))]
-                    np.testing.assert_allclose(*parts, atol=1e-6, err_msg=name)
+                    np.testing.assert_allclose(parts[0], parts[1], atol=1e-6, err_msg=name)
 
 
 def test_another_seed_plays_other_games() -> None:
@@ -126,13 +126,13 @@ def test_progress_and_clock() -> None:
     assert clock.evaluations > 100
 
 
-def test_an_error_on_one_thread_ends_all() -> None:
+def test_an_error_on_one_thread_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
     game, (sound, broken) = load_game("tic_tac_toe"), networks("tic_tac_toe", 2)
 
     def fail(*_: object) -> None:
         raise ValueError("broken")
 
-    broken.evaluate_batch = fail  # type: ignore[method-assign]
+    monkeypatch.setattr(broken, "evaluate_batch", fail)
     with pytest.raises(ValueError, match="broken"):
         play_continued(game, [sound, broken], MANNER, 50, 0, lanes=2)
 

@@ -76,6 +76,9 @@ class NetSettings:
             "auto": "convolutions where the game is played on a board",
         },
     )
+    child_values: bool = setting(
+        True, "Whether the model has V_c; without it V of a node stands for all of its children (first-play urgency)."
+    )
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,11 @@ class SearchSettings:
         "With perfect information, how often fitting samples each move of a generation, on average: more steps than "
         "`fit.steps`, if that needs more.",
         NOT_NEGATIVE,
+    )
+    window: int = setting(
+        50,
+        "With perfect information P and V learn from a quarter of all generations, but from no more than this.",
+        COUNT,
     )
     reuse: bool = setting(
         True, "Whether a search continues with the tree of the move before; with perfect information and visits."
@@ -155,9 +163,13 @@ class PlaySettings:
             "auto": "search with perfect information, values where something is hidden",
         },
     )
-    games: int = setting(10_000, "Games of a generation, where they are sampled in bulk.", COUNT)
+    games: int = setting(
+        0,
+        "Games of a generation, where they are sampled in bulk; 0: as many as have about play.histories histories.",
+        Bounds(0, 1_000_000_000, "a whole number that is not negative"),
+    )
     histories: int = setting(
-        100_000, "About the most different histories of all these games; more are fewer games.", COUNT
+        40_000, "About how many different histories the games of a generation have, all together.", COUNT
     )
     explore: float = setting(
         0.5, "The share of the exploring seat's moves in these games that are sampled uniformly.", EXPLORING
@@ -186,7 +198,8 @@ class PolicySettings:
             "mirror": "the mirror step",
             "visits": "the share of visits",
             "lcb": "filtered visits",
-            "played": "the frequencies of the actions that were played",
+            "played": "the frequencies of the actions that were played, sampled from the mirror step",
+            "played-visits": "the same, sampled by the share of visits",
         },
     )
     step: float = setting(
@@ -218,6 +231,7 @@ class PolicySettings:
         },
     )
     power: float = setting(0.75, "A view that occurred n times has weight n to this power.", SHARE)
+    window: int = setting(1, "Generations that P learns from, where games are decided by search.", COUNT)
 
 
 @dataclass(frozen=True)
@@ -229,12 +243,38 @@ class ValueSettings:
     )
     mix: float = setting(0.25, "λ: the share of what follows in the game; the rest is the search's own value.", SHARE)
     deblunder: bool = setting(True, "Whether the search's own value replaces what follows an exploring move.")
-    window: int = setting(
-        5, "The least generations that V learns from, and P from visits: it is a quarter of all so far.", COUNT
+    chance: bool = setting(
+        False,
+        "Whether the luck of chance is taken off what follows in a game, by V_c, where games are decided by search.",
     )
-    window_most: int = setting(50, "The most generations that V learns from, and P from visits.", COUNT)
+    window: int = setting(5, "Generations that V learns from.", COUNT)
     weight: float = setting(1.0, "The weight of the loss of V.", NOT_NEGATIVE)
     child_weight: float = setting(0.5, "The weight of the loss of V_c.", NOT_NEGATIVE)
+    baseline: str = setting(
+        "children",
+        "What sampled outcomes are compared with, where games are sampled in bulk.",
+        choices={
+            "children": "V_c of each choice; without V_c, V of the node",
+            "evaluated": "V of each child, evaluated by itself",
+            "actions": "V_c of players' actions; the luck of chance is not corrected for",
+            "none": "nothing: outcomes count by their importance weights alone",
+        },
+    )
+    child_target: str = setting(
+        "auto",
+        "What V_c learns.",
+        choices={
+            "network": "the network's own V of the child",
+            "estimate": "the value of the child that follows from the games, where they are sampled in bulk",
+            "auto": "estimate where games are sampled in bulk, else network",
+        },
+    )
+    consistency: float = setting(
+        0.0,
+        "The weight of the loss that holds V to the mean of V_c under P, or under the rules of chance.",
+        NOT_NEGATIVE,
+    )
+    best_child: float = setting(0.0, "The weight of the loss that holds V to the largest V_c.", NOT_NEGATIVE)
 
 
 @dataclass(frozen=True)
@@ -257,6 +297,12 @@ class BeliefSettings:
         EXPLORING,
     )
     power: float = setting(1.0, "A node that occurred n times has weight n to this power.", SHARE)
+    bayes: float = setting(0.0, "The weight of the loss that holds H to Bayes' rule.", NOT_NEGATIVE)
+    bayes_since: str = setting(
+        "turn",
+        "Where Bayes' rule begins, in that loss.",
+        choices={"turn": "with H at the player's last own turn", "start": "at the start of the game, without H"},
+    )
     steps: int = setting(20, "Optimiser steps of a generation.", COUNT)
     rate: float = setting(1e-3, "The learning rate at the start of the run.", POSITIVE)
     rate_last: float = setting(1e-4, "The learning rate at the end of the run.", POSITIVE)
@@ -288,6 +334,11 @@ class MeasureSettings:
         "The most information sets of a game that is measured during a run.",
         Bounds(0, 1_000_000_000, "a whole number that is not negative"),
     )
+    games: int = setting(
+        1000,
+        "The most games of each match that shows the strength of P where it is not measured exactly; 0: no matches.",
+        Bounds(0, 1_000_000_000, "a whole number that is not negative"),
+    )
 
 
 @dataclass(frozen=True)
@@ -307,6 +358,11 @@ class Config:
         for known in SETTINGS.values():
             section, _, name = known.name.partition(".")
             known.verify(getattr(getattr(self, section), name))
+
+    @property
+    def window(self) -> int:
+        """Generations whose games are kept, where they are decided by search: as many as P or V learns from."""
+        return max(self.policy.window, self.value.window)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -384,8 +440,25 @@ SETTINGS: Mapping[str, Setting] = {known.name: known for known in _settings()}
 FORMERLY: Mapping[str, str] = {old: known.name for known in SETTINGS.values() for old in known.formerly}
 """The settings by their old names."""
 
-PRESETS: Mapping[str, Mapping[str, Any]] = {"default": {}}
-"""Settings by the name of a preset."""
+WHOLE_HISTORY = 1_000_000
+"""Generations of a window that forgets none."""
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "default": {},
+    "document": {
+        "play.by": "search",
+        "search.name": "qdts[noise=0.25]",
+        "search.explore": 0.0,
+        "search.eps": 0.1,
+        "search.eps_last": 0.1,
+        "policy.target": "lcb",
+        "policy.power": 1.0,
+        "policy.window": WHOLE_HISTORY,
+        "value.target": "outcome",
+        "value.window": WHOLE_HISTORY,
+        "belief.explore": 0.0,
+    },
+}
+"""Settings by the name of a preset; `document` is the recipe of QDTS, with AlphaZero's noise at the root."""
 
 
 def at(first: float, last: float, progress: float) -> float:
@@ -400,9 +473,12 @@ def at(first: float, last: float, progress: float) -> float:
     return first + (last - first) * progress
 
 
-def window_of(value: ValueSettings, generation: int) -> int:
-    """The number of generations that V learns from in a generation: a quarter of all so far, within the bounds."""
-    return max(value.window, min(generation // 4, value.window_most))
+def grown_window(config: Config, generation: int) -> int:
+    """The number of generations that P and V learn from in a generation of games that have trees of their own.
+
+    It is a quarter of all so far, at most `search.window`, but no less than the windows of P and V.
+    """
+    return max(config.window, min(generation // 4, config.search.window))
 
 
 def flat(config: Config) -> dict[str, Any]:
@@ -466,8 +542,8 @@ def from_dict(data: Mapping[str, Any]) -> Config:
         values |= {f"{section}.{key}": tuple(v) if isinstance(v, list) else v for key, v in part.items()}
     if "play.by" not in values and "play.games" in values:
         values = _of_searched_run(values)
-    if "value.window" in values:
-        values.setdefault("value.window_most", values["value.window"])  # it did not grow in earlier versions
+    if "search.name" in values:
+        values.setdefault("search.window", 1)  # it did not grow in earlier versions
     return changed(Config(), values)
 
 

@@ -31,7 +31,7 @@ from qdts.files import write_whole
 from qdts.games.game import Game
 from qdts.games.registry import matching_game
 from qdts.games.remembered import compare, recall, remember
-from qdts.learning.config import Config, from_dict, window_of
+from qdts.learning.config import Config, from_dict, grown_window
 from qdts.learning.metrics import Line
 from qdts.learning.selfplay.record import Record, load_record, save_record
 
@@ -93,7 +93,7 @@ class Run:
 
     def metrics(self) -> list[Line]:
         """The metrics of each generation; `qdts.learning.metrics` defines them."""
-        return _read_metrics(self.folder / "metrics.jsonl")
+        return read_metrics(self.folder / "metrics.jsonl")
 
     def append_metrics(self, metrics: Mapping[str, Any]) -> None:
         """Add a line of metrics; it is on the disk when this returns."""
@@ -127,9 +127,13 @@ class Run:
         save_record(record, self.record(record.generation))
 
     def load_records(self, last: int) -> list[Record]:
-        """The records up to generation `last` that V learns from in the next one, ascending."""
-        first = max(1, last + 2 - window_of(self.config.value, last + 1))
+        """The records up to generation `last` that P or V learns from in the next one, ascending."""
+        first = max(1, last + 2 - self._window(last + 1))
         return [load_record(self.record(n), self.game) for n in range(first, last + 1)]
+
+    def _window(self, generation: int) -> int:
+        """The number of generations that P or V learns from in a generation."""
+        return self.config.window if self.game.hidden else grown_window(self.config, generation)
 
     def make_folders(self) -> None:
         """Make the folders inside."""
@@ -146,7 +150,7 @@ class Run:
             if not is_kept(number):
                 self.checkpoint(number).unlink(missing_ok=True)
         for number in _numbers(self.folder / "records"):
-            if there and number <= there[-1] - window_of(self.config.value, there[-1]):
+            if there and number <= there[-1] - self._window(there[-1]):
                 self.record(number).unlink(missing_ok=True)
 
 
@@ -281,7 +285,7 @@ def _numbers(folder: Path) -> list[int]:
     return sorted(int(name) for name in names if name.isdigit())
 
 
-def _read_metrics(path: Path) -> list[Line]:
+def read_metrics(path: Path) -> list[Line]:
     """The complete lines of a file of metrics, without what a killed run has left unfinished."""
     lines: list[Line] = []
     if not path.exists():

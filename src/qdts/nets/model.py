@@ -26,6 +26,8 @@ class Size(NamedTuple):
     trunk: str = "auto"
     towers: int = 2
     """2: P has a trunk of its own; 1: P and V share one."""
+    child_values: bool = True
+    """Whether there is V_c."""
 
 
 class Model(nn.Module):
@@ -82,8 +84,9 @@ class Belief(Model):
 
 
 def make_models(
-    game: Game, *, width: int, layers: int, trunk: str, towers: int, seed: int = 0, device: str = "cpu"
-) -> tuple[PolicyValue, Belief]:
+    game: Game, *, width: int, layers: int, trunk: str, towers: int, child_values: bool = True, seed: int = 0,
+    device: str = "cpu",
+) -> tuple[PolicyValue, Belief]:  # fmt: skip
     """Both models of a game, their weights initialised from the seed.
 
     A width, layers or towers of 0 follow from the game: P has a tower of its own where something is hidden.
@@ -92,7 +95,7 @@ def make_models(
     width, layers, towers = width or usual[0], layers or usual[1], towers or (2 if game.hidden else 1)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = PolicyValue(game, width=width, layers=layers, trunk=trunk, towers=towers)
+        model = PolicyValue(game, width=width, layers=layers, child_values=child_values, trunk=trunk, towers=towers)
         belief = Belief(game, width=width, layers=layers, trunk=trunk)
     return placed(model, device), placed(belief, device)
 

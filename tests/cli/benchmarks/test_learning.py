@@ -10,6 +10,16 @@ import pytest
 from qdts.cli import main
 from qdts.cli.benchmarks import learning
 from qdts.cli.benchmarks.learning import TASKS, Task, folder_of, tasks_of
+from qdts.cli.benchmarks.measures import (
+    Figure,
+    Measure,
+    gain_on_first,
+    most_memory,
+    nash_conv,
+    return_against,
+    share_of_uniform,
+    slowest_generation,
+)
 
 ROOT = Path(__file__).parents[3]
 
@@ -28,19 +38,45 @@ def test_the_table_of_results() -> None:
 def test_cells_are_made_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tasks = (Task("kuhn_poker", 0.01, 1.0), Task("matrix_game", 0.01, 0.5, share=True))
+    on_first = gain_on_first(20)
+    tasks = (
+        Task("kuhn_poker", 0.01, (nash_conv(1.0), return_against("random", 40)._replace(goal=-9.0), on_first)),
+        Task("liars_dice(dice_sides=2)", 0.01, (share_of_uniform(0.5), slowest_generation(60), most_memory(10**5))),
+    )
     monkeypatch.setattr(learning, "TASKS", tasks)
     arguments = ["bench", "learn", "--out", str(tmp_path), "--seeds", "1,2", "--threads", "1"]
     assert main([*arguments, "--list"]) == 0
-    assert capsys.readouterr().out.count("not made") == 2
+    assert capsys.readouterr().out.count("not made") == 6
     assert main([*arguments, "--only", "kuhn", "--json"]) == 0
     cells = json.loads(capsys.readouterr().out)["cells"]
     assert [(cell["game"], cell["seed"]) for cell in cells] == [("kuhn_poker", 1), ("kuhn_poker", 2)]
-    assert all(0.0 < cell["nash_conv_average"] < cell["uniform"] == pytest.approx(11 / 12) for cell in cells)
+    for cell in cells:
+        distance, against, gained = cell["measures"]
+        assert 0.0 < distance["value"] < distance["nash_conv_uniform"] == pytest.approx(11 / 12)
+        assert against["name"] == "return against random"
+        assert against["games"] == 40
+        low, high = against["interval"]
+        assert low < against["value"] < high
+        assert gained["value"] == pytest.approx(gained["return"] - gained["return_of_first"])
+    assert main([*arguments, "--only", "liars", "--seeds", "1", "--json"]) == 0
+    share, slowest, memory = json.loads(capsys.readouterr().out)["cells"][0]["measures"]
+    assert share["value"] == pytest.approx(share["nash_conv"] / share["nash_conv_uniform"])
+    assert 0.0 < slowest["value"] < 10.0
+    assert 50.0 < memory["value"] < 10_000.0
     files = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*") if file.is_file()}
     assert main([*arguments, "--only", "kuhn"]) == 0
     assert "reached" in capsys.readouterr().out
     assert files == {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*") if file.is_file()}
+
+
+def test_what_counts_towards_a_goal() -> None:
+    at_most, above, reported = nash_conv(0.1), return_against("random", 4), Measure("x", lambda _run, _n: Figure(1.0))
+    assert at_most.is_reached([Figure(0.05), Figure(0.14)])
+    assert not at_most.is_reached([Figure(0.05), Figure(0.16)])
+    assert above.is_reached([Figure(0.2, (0.1, 0.3)), Figure(0.1, (-0.05, 0.25))])
+    assert not above.is_reached([Figure(0.2, (-0.1, 0.5))])
+    assert reported.is_reached([Figure(1.0)]) is above.is_reached([]) is None
+    assert (at_most.words, above.words, reported.words) == ("at most 0.1", "above 0", "")
 
 
 @pytest.mark.parametrize(

@@ -1,26 +1,34 @@
 """The results of learning: a table of games, each with its budget and what is to be reached, made cell by cell.
 
 A cell is one game and one seed, and a run of its own in the folder of the table. What is there is not made again,
-and what was left unfinished is resumed.
+and what was left unfinished is resumed. What a task measures of a run is kept in it, in `measures.json`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from qdts.cli.benchmarks.strength import STRENGTHS, Figures
+from qdts.cli.benchmarks import cells as cells_
+from qdts.cli.benchmarks.cells import file_name, run_of
+from qdts.cli.benchmarks.measures import (
+    Figure,
+    Measure,
+    gain_on_first,
+    most_memory,
+    nash_conv,
+    read_figure,
+    return_against,
+    share_of_uniform,
+    slowest_generation,
+)
+from qdts.cli.benchmarks.perfect_measures import losses_to_exact, right_moves, wins_at_pig
 from qdts.files import write_whole
-from qdts.games.registry import load_game
-from qdts.learning.loop import Watch, resume, train
-from qdts.learning.metrics import latest
-from qdts.learning.run import Run, is_run, open_run
-from qdts.play.agent import load_agent
-from qdts.solving.measure import measure_policy
-from qdts.solving.uniform import uniform_policy
+from qdts.learning.loop import Watch
+from qdts.memory import forget_peak
 
 
 class Task(NamedTuple):
@@ -29,16 +37,12 @@ class Task(NamedTuple):
     game: str
     minutes: float
     """The budget: minutes of self-play and training."""
-    goal: float = 0.0
-    """NashConv of the averaged weights, at most, as a mean over seeds."""
-    share: bool = False
-    """Whether the goal is a share of uniform play's NashConv."""
-    by_play: bool = False
-    """Whether the goal is the one of STRENGTHS instead: games are played for it."""
+    measures: tuple[Measure, ...]
+    """What is measured, with the goals."""
 
 
-STRENGTH_FILE = "strength.json"
-"""In a cell's folder: what was measured by play."""
+MEASURES = "measures.json"
+"""The file of a run with the figures of its measures."""
 IMPORTS = (
     "misere(game=liars_dice(dice_sides=4))",
     "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,maxRaises=2 2,"
@@ -52,21 +56,25 @@ IMPORTS = (
 """Games of OpenSpiel; they were chosen before any of them was learned."""
 FILES = ("coup.py", "burglar.py", "i_doubt_it.py")
 """Games in docs/examples that took no part in any choice."""
+STONES, SEATS = ("phantom_ttt", "dark_hex(gameversion=adh)"), ("mt-ismcts:1000", "ismcts:1000")
+"""Games of hidden stones, which are measured cell by cell, and whom they are played against."""
 TASKS = (
-    Task("kuhn_poker", 1, 0.006),
-    Task("leduc_poker", 8, 0.10),
-    Task("liars_dice(dice_sides=4)", 10, 0.034),
-    Task("liars_dice", 30, 0.12),
-    Task("liars_dice(numdice=2,dice_sides=3)", 30, 0.12),
-    Task("goofspiel(num_cards=4,imp_info=true,points_order=descending)", 10, 0.06),
-    Task("kuhn_poker(players=3)", 2, 0.01),
-    Task("matrix_game", 2, 0.01),
-    Task("dark_hex(num_rows=2,num_cols=2,gameversion=adh)", 2, 0.01),
-    Task("tic_tac_toe", 5, by_play=True),
-    Task("connect_four", 30, by_play=True),
-    Task("pig", 5, by_play=True),
-    *(Task(f"openspiel:{name}", 10, 0.05, share=True) for name in IMPORTS),
-    *(Task(f"docs/examples/{name}", 10, 0.05, share=True) for name in FILES),
+    Task("kuhn_poker", 1, (nash_conv(0.006),)),
+    Task("leduc_poker", 8, (nash_conv(0.10),)),
+    Task("liars_dice(dice_sides=4)", 10, (nash_conv(0.034),)),
+    Task("liars_dice", 30, (nash_conv(0.12),)),
+    Task("liars_dice(numdice=2,dice_sides=3)", 30, (nash_conv(0.12),)),
+    Task("goofspiel(num_cards=4,imp_info=true,points_order=descending)", 10, (nash_conv(0.06),)),
+    Task("kuhn_poker(players=3)", 2, (nash_conv(0.01),)),
+    Task("matrix_game", 2, (nash_conv(0.01),)),
+    Task("dark_hex(num_rows=2,num_cols=2,gameversion=adh)", 2, (nash_conv(0.01),)),
+    Task("tic_tac_toe", 5, (losses_to_exact(400, 200),)),
+    Task("connect_four", 30, (return_against("uct:5000", 200, 200), right_moves(400, 200))),
+    Task("pig", 5, (wins_at_pig(10_000, 16, 0.47),)),
+    *(Task(f"openspiel:{name}", 10, (share_of_uniform(0.05),)) for name in IMPORTS),
+    *(Task(f"docs/examples/{name}", 10, (share_of_uniform(0.05),)) for name in FILES),
+    *(Task(name, 30, (share_of_uniform(1 / 3), *(return_against(seat, 400) for seat in SEATS))) for name in STONES),
+    Task("hearts", 30, (slowest_generation(180), most_memory(2000), gain_on_first(2000))),
 )
 
 
@@ -76,27 +84,19 @@ class Cell:
 
     task: Task
     seed: int
-    nash_conv: float | None = None
-    """With averaged weights; None where the cell is not made."""
-    newest: float | None = None
-    uniform: float | None = None
-    """NashConv of uniform play."""
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    """By the names of measures; those that are not made are missing."""
     generations: int = 0
-    strength: Figures | None = None
-    """What was measured by play, where the goal says so."""
 
     def as_data(self) -> dict[str, Any]:
         """For JSON."""
-        made: dict[str, Any] = {"nash_conv_average": self.nash_conv, "nash_conv": self.newest, "uniform": self.uniform}
-        about: dict[str, Any] = {
-            "game": self.task.game,
-            "minutes": self.task.minutes,
-            "goal": self.task.goal,
-            "share": self.task.share,
-        }
-        if self.task.by_play:
-            about, made = about | {"goal": STRENGTHS[self.task.game].goal}, {"strength": self.strength}
-        return about | {"seed": self.seed, "generations": self.generations} | made
+        measured = [
+            {"name": m.name, "goal": m.goal, "above": m.above, **self.figures[m.name].as_data()}
+            for m in self.task.measures
+            if m.name in self.figures
+        ]
+        about = {"game": self.task.game, "minutes": self.task.minutes, "seed": self.seed}
+        return about | {"generations": self.generations, "measures": measured}
 
 
 def tasks_of(only: str) -> list[Task]:
@@ -106,8 +106,7 @@ def tasks_of(only: str) -> list[Task]:
 
 def folder_of(out: Path, task: Task, seed: int) -> Path:
     """Where the run of a cell is."""
-    name = "".join(c if c.isalnum() or c in "_-=." else "-" for c in task.game).strip("-")
-    return out / f"{name[:120]}-{seed}"
+    return out / f"{file_name(task.game)}-{seed}"
 
 
 def cells(out: Path, tasks: Sequence[Task], seeds: Sequence[int]) -> Iterator[tuple[Task, int, Path]]:
@@ -117,46 +116,42 @@ def cells(out: Path, tasks: Sequence[Task], seeds: Sequence[int]) -> Iterator[tu
             yield task, seed, folder_of(out, task, seed)
 
 
-def is_made(folder: Path, task: Task) -> bool:
-    """Whether the run of a cell has spent its budget, and was measured."""
-    return _is_trained(folder, task) and (not task.by_play or (folder / STRENGTH_FILE).exists())
+def is_trained(folder: Path, task: Task) -> bool:
+    """Whether the run of a cell has spent its budget."""
+    return cells_.is_trained(folder, task.game, task.minutes)
 
 
-def _is_trained(folder: Path, task: Task) -> bool:
-    if not is_run(folder):
-        return False
-    lines = _run(folder, task).metrics()
-    return bool(lines) and lines[-1]["seconds"] >= 60.0 * task.minutes
-
-
-def make_cell(folder: Path, task: Task, seed: int, threads: int, watch: Watch) -> None:
+def train_cell(folder: Path, task: Task, seed: int, threads: int, watch: Watch) -> None:
     """Train one cell, from the start or from where it was left."""
-    quick = ["measure.visits=1"]  # the searched policy is not part of the table
-    if not is_run(folder):
-        train(task.game, minutes=task.minutes, seed=seed, out=folder, settings=quick, threads=threads, watch=watch)
-    elif not _is_trained(folder, task):
-        resume(folder, game=load_game(task.game), threads=threads, watch=watch)
-    if task.by_play:
-        watch.doing("playing", 0.0)
-        figures = STRENGTHS[task.game].measure(load_agent(_run(folder, task)), threads)
-        text = json.dumps(figures, indent=2) + "\n"
-        write_whole(folder / STRENGTH_FILE, lambda file: file.write(text.encode()))
+    forget_peak()
+    cells_.train_cell(folder, task.game, task.minutes, seed, threads=threads, watch=watch)
+
+
+def measure_cell(folder: Path, task: Task, threads: int, report: Callable[[str], None]) -> None:
+    """Measure what is not measured yet, one by one; `report` is called with what is measured."""
+    figures = _figures(folder)
+    for measure in task.measures:
+        if measure.name in figures:
+            continue
+        report(f"measuring {folder}: {measure.name}")
+        figures[measure.name] = measure.find(run_of(folder, task.game), threads)
+        _write_figures(folder, figures)
 
 
 def read_cell(folder: Path, task: Task, seed: int) -> Cell:
     """What was reached in a cell."""
-    if not is_made(folder, task):
+    if not is_trained(folder, task):
         return Cell(task, seed)
-    run = _run(folder, task)
-    game, lines = run.game, run.metrics()
-    if task.by_play:
-        figures = json.loads((folder / STRENGTH_FILE).read_text(encoding="utf-8"))
-        return Cell(task, seed, generations=lines[-1]["generation"], strength=figures)
-    even = measure_policy(game, uniform_policy(game)).nash_conv
-    return Cell(
-        task, seed, latest(lines, "nash_conv_average"), latest(lines, "nash_conv"), even, lines[-1]["generation"]
-    )
+    return Cell(task, seed, _figures(folder), run_of(folder, task.game).metrics()[-1]["generation"])
 
 
-def _run(folder: Path, task: Task) -> Run:
-    return open_run(folder, load_game(task.game))
+def _figures(folder: Path) -> dict[str, Figure]:
+    """The figures of a cell so far."""
+    file = folder / MEASURES
+    data = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return {name: read_figure(figure) for name, figure in data.items()}
+
+
+def _write_figures(folder: Path, figures: Mapping[str, Figure]) -> None:
+    text = json.dumps({name: figure.as_data() for name, figure in figures.items()}, indent=2) + "\n"
+    write_whole(folder / MEASURES, lambda file: file.write(text.encode()))

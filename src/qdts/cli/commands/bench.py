@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qdts.cli.commands.arguments import AsJson, Repeats
+from qdts.cli.commands.arguments import AsJson, Repeats, read_seeds
 from qdts.cli.display.output import console, print_json
 from qdts.errors import InputError
 
@@ -145,31 +145,29 @@ def learn(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Results: train each game of a table for its budget, with default settings, and measure NashConv."""
+    """Results: train each game of a table for its budget, with default settings, and measure what it has learned."""
     from qdts.cli.benchmarks import learning
     from qdts.cli.display.benchmark import show_results
+    from qdts.cli.display.progress import Heartbeat
     from qdts.cli.display.training import follower
 
-    numbers = _seeds(seeds)
+    numbers = read_seeds(seeds)
     tasks = learning.tasks_of(only)
     if not tasks:
         raise InputError(f"no game of the table contains '{only}', expected a part of a name: see --list")
     for task, seed, folder in learning.cells(out, tasks, numbers):
-        if not list_ and not learning.is_made(folder, task):
+        if list_:
+            break
+        if not learning.is_trained(folder, task):
             with follower(silent=as_json) as watch:
-                learning.make_cell(folder, task, seed, threads, watch)
+                learning.train_cell(folder, task, seed, threads, watch)
+        with Heartbeat() as beat:
+            learning.measure_cell(folder, task, threads, beat.begin)
     made = [learning.read_cell(folder, task, seed) for task, seed, folder in learning.cells(out, tasks, numbers)]
     if as_json:
         print_json({"cells": [cell.as_data() for cell in made]})
         return
     show_results(console(), made)
-
-
-def _seeds(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"--seeds {text} makes no sense, expected numbers such as 1,2,3") from None
 
 
 def _measure(rows: Callable[[], Rows], as_json: bool) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from qdts.cli.benchmarks.learning import Cell
+    from qdts.cli.benchmarks.measures import Figure
     from qdts.cli.benchmarks.rows import Entry, Row
 
 VERDICTS = {True: "[green]met[/]", False: "[red]not met[/]", None: "[yellow]not known[/]"}
@@ -58,41 +59,32 @@ def show_learning_speed(screen: Console, speed: Mapping[str, Any], *, generation
 
 
 def show_results(screen: Console, cells: Sequence[Cell]) -> None:
-    """Print what was reached in each game, with all seeds."""
+    """Print what was reached in each game, with all seeds: a line for each measure."""
     from rich import box
     from rich.table import Table
 
-    table = Table("game", "minutes", "goal", "NashConv of each seed", "mean", "worst", "", box=box.SIMPLE_HEAD)
+    table = Table("game", "minutes", "measure", "goal", "each seed", "mean", "", box=box.SIMPLE_HEAD)
     for task in dict.fromkeys(cell.task for cell in cells):
-        own = [cell for cell in cells if cell.task == task]
-        if task.by_play:
-            table.add_row(task.game, f"{task.minutes:g}", *_by_play(task.game, own))
-            continue
-        made = [cell.nash_conv for cell in own if cell.nash_conv is not None]
-        uniform = next((cell.uniform for cell in own if cell.uniform is not None), None)
-        goal = f"{task.goal:g} of uniform's" if task.share else f"{task.goal:g}"
-        if not made:
-            table.add_row(task.game, f"{task.minutes:g}", goal, "not made", "", "", "")
-            continue
-        most = task.goal * (uniform or 0.0) if task.share else task.goal
-        mean = sum(made) / len(made)
-        every = ", ".join(map(number, made))
-        verdict = "reached" if mean <= most else f"above {number(most)}"
-        table.add_row(task.game, f"{task.minutes:g}", goal, every, number(mean), number(max(made)), verdict)
+        first = [task.game, f"{task.minutes:g}"]
+        for measure in task.measures:
+            found = [c.figures[measure.name] for c in cells if c.task == task and measure.name in c.figures]
+            each = ", ".join(map(_figure_words, found)) or "not made"
+            mean = number(sum(figure.value for figure in found) / len(found)) if found else ""
+            verdict = {True: "reached", False: "missed", None: ""}[measure.is_reached(found)]
+            table.add_row(*first, measure.name, measure.words, each, mean, verdict)
+            first = ["", ""]
     screen.print(table)
-    screen.print("[dim]NashConv of P with averaged weights, exact. Minutes: self-play and fitting alone.[/]")
+    screen.print(
+        "[dim]NashConv of P with averaged weights, exact. In brackets: 95 % intervals, whose lower ends count. "
+        "Minutes: self-play and fitting alone.[/]"
+    )
 
 
-def _by_play(game: str, cells: Sequence[Cell]) -> tuple[str, str, str, str, str]:
-    """The goal, and what was reached by play with each seed; neither a mean nor a worst of it."""
-    from qdts.cli.benchmarks.strength import STRENGTHS
-
-    strength = STRENGTHS[game]
-    made = [cell.strength for cell in cells if cell.strength is not None]
-    if not made:
-        return strength.goal, "not made", "", "", ""
-    verdict = f"{sum(figures['reached'] for figures in made)} of {len(made)} reached"
-    return strength.goal, "; ".join(map(strength.tell, made)), "", "", verdict
+def _figure_words(figure: Figure) -> str:
+    """The value, with its interval."""
+    if figure.interval is None:
+        return number(figure.value)
+    return f"{number(figure.value)} ({number(figure.interval[0])} to {number(figure.interval[1])})"
 
 
 def figure_text(figure: float) -> str:

@@ -15,12 +15,13 @@ from qdts.learning.experience.coverage import Coverage
 from qdts.learning.metrics import Line
 from qdts.learning.nodes.clock import Clock
 from qdts.learning.selfplay.record import Record
+from qdts.nets.bayes import BayesExamples
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples
 from qdts.nets.networks import Networks, groups_of, use_threads
 from qdts.nets.threads import fastest_threads
 
-SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING, AVERAGE_SAMPLING, AVERAGE_FITTING, SELF_PLAY_MOVES = range(7)
+SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING, AVERAGE_SAMPLING, AVERAGE_FITTING, SELF_PLAY_MOVES, MATCHES = range(8)
 """What a stream of random numbers is for."""
 BULK = 128
 """Rows of one call of a network where many nodes are evaluated at once."""
@@ -79,6 +80,8 @@ class Experience(NamedTuple):
     """`games` are those of this generation alone."""
     record: Record | None = None
     """The games, where they are kept."""
+    bayes: BayesExamples | None = None
+    """For the loss that holds H to Bayes' rule, where it has a weight and H learns from these games."""
     steps: int | None = None
     """Optimiser steps of P, V and V_c, where they are not those of the settings."""
 

@@ -13,7 +13,7 @@ from qdts.errors import InputError
 from qdts.games import batch
 from qdts.games.game import Game
 from qdts.kernels import Ints
-from qdts.learning.config import Config, at, window_of
+from qdts.learning.config import Config, at, grown_window
 from qdts.learning.experience.coverage import Coverage
 from qdts.learning.experience.experience import (
     SELF_PLAY,
@@ -33,6 +33,8 @@ from qdts.learning.targets.belief import belief_examples, belief_targets, explor
 from qdts.learning.targets.policy import POLICY_TARGETS, policy_examples, policy_targets, target_of
 from qdts.learning.targets.value import (
     OUTCOME,
+    ValueTargets,
+    luck_of_chance,
     residual_variance,
     rule_of,
     value_examples,
@@ -107,14 +109,15 @@ class SearchedGames:
     def __init__(self, resources: Resources) -> None:
         self._with = resources
         self.records: list[Record] = []
-        """Of the newest generations, as many as V learns from."""
-        self._examples: list[ValueExamples] = []
-        """Of V, one for each of these records."""
+        """Of the newest generations, as many as P or V learns from."""
+        self._policies: list[PolicyExamples] = []
+        self._values: list[ValueExamples] = []
+        """The examples of the newest records, as many as P learns from, and as many as V does."""
         self.coverage = Coverage()
         self._spread = 1.0
         """How far the values of a view's actions lie apart, in units of S; S itself before it is measured."""
-        self._policies: list[PolicyExamples] = []
-        """Of P, one for each of these records, where P learns from visits."""
+        decision = search_options(resources.game, resources.config, 0.0).decision
+        self._own_trees = has_own_trees(resources.game, decision)
         self._length: float | None = None
         """The mean number of players' moves in a game of the newest generation."""
 
@@ -122,21 +125,19 @@ class SearchedGames:
         """The experience of a generation."""
         game, config = self._with.game, self._with.config
         options = search_options(game, config, progress, self._spread)
-        own_trees = has_own_trees(game, options.decision)
-        networks = [self._with.evaluator() for _ in range(self._with.threads if own_trees else 1)]
+        networks = [self._with.evaluator() for _ in range(self._with.threads if self._own_trees else 1)]
         player = Together(networks)  # their caches hold V of most of the games' nodes
-        if own_trees:
+        if self._own_trees:
             record = self._play_continued(generation, options, networks, report)
         else:
             record = self._play(generation, progress, options, networks[0], report)
-        targets = value_targets(record, rule_of(config))
-        values = value_examples(game, targets, player)
+        targets = self._value_targets(record, player)
+        values = value_examples(game, targets, player, priors=config.value.consistency > 0.0)
         residual = residual_variance(targets, values_at(game, player, targets.nodes), game.scale)
         self._spread = searched_spread(record) / game.scale or self._spread
         views = policy_targets(record, target_of(game, config.policy.target), power=config.policy.power)
-        self._keep(record, values, policy_examples(game, views), generation)
-        policy = joined(self._policies) if own_trees else self._policies[-1]
         self.coverage.put(views.nodes.vector, views.nodes.player)
+        self._keep(record, policy_examples(game, views), values)
         metrics: Line = {
             "games": len(record),
             "searches": len(record.offset) - 1,
@@ -147,18 +148,27 @@ class SearchedGames:
             "value_residual": residual,
         }
         steps = config.fit.steps
-        if own_trees:
+        if self._own_trees:
             steps = max(steps, round(config.search.samples * metrics["searches"] / config.fit.rows))
-        return Experience(policy, window_examples(self._examples), self._beliefs(), metrics, record, steps)
+        return Experience(
+            joined(self._policies), window_examples(self._values), self._beliefs(), metrics, record, steps=steps
+        )
 
     def resume(self, last: Line, records: list[Record], /) -> None:
         """Make examples of the records of earlier generations, without V_c."""
+        game, policy = self._with.game, self._with.config.policy
         self._spread = last.get("spread", self._spread)
-        game, config = self._with.game, self._with.config
+        network = self._with.evaluator()
         for record in records:
-            views = policy_targets(record, target_of(game, config.policy.target), power=config.policy.power)
-            values = value_examples(game, value_targets(record, rule_of(config)))
-            self._keep(record, values, policy_examples(game, views), record.generation)
+            views = policy_targets(record, target_of(game, policy.target), power=policy.power)
+            values = value_examples(game, self._value_targets(record, network))
+            self._keep(record, policy_examples(game, views), values)
+
+    def _value_targets(self, record: Record, network: Network | Together) -> ValueTargets:
+        """The targets of V, with the luck of chance taken off if it is to be, by the network's V_c."""
+        config = self._with.config
+        luck = luck_of_chance(record, network) if config.value.chance else None
+        return value_targets(record, rule_of(config), luck)
 
     def outcome_residual(self) -> float:
         """The residual variance of V in the outcomes of the newest games."""
@@ -222,19 +232,22 @@ class SearchedGames:
         finally:
             self._with.use_threads()
 
-    def _keep(self, record: Record, values: ValueExamples, policy: PolicyExamples, generation: int) -> None:
-        window = window_of(self._with.config.value, generation)
-        self.records = [*self.records, record][-window:]
-        self._examples = [*self._examples, values][-window:]
-        self._policies = [*self._policies, policy][-window:]
-        self._length = (record.search != NO_SEARCH).sum() / len(record)
+    def _keep(self, record: Record, policy: PolicyExamples, value: ValueExamples) -> None:
+        config = self._with.config
+        windows = config.window, config.policy.window, config.value.window
+        if self._own_trees:
+            windows = (grown_window(config, record.generation),) * 3
+        self.records = [*self.records, record][-windows[0] :]
+        self._policies = [*self._policies, policy][-windows[1] :]
+        self._values = [*self._values, value][-windows[2] :]
+        self._length = float((record.search != NO_SEARCH).sum() / len(record))
 
     def _beliefs(self) -> PolicyExamples | None:
-        """The examples of H from all records of the window, if it is to learn from them."""
+        """The examples of H from the records that V learns from, if it is to learn from them."""
         game, belief = self._with.game, self._with.config.belief
         if not game.hidden or belief.source != "buffer":
             return None
-        parts = [belief_targets(game, explorers_moves(old)) for old in self.records]
+        parts = [belief_targets(game, explorers_moves(old)) for old in self.records[-self._with.config.value.window :]]
         return joined([belief_examples(game, part, belief.power) for part in parts])
 
 

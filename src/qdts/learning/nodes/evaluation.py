@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -11,9 +12,9 @@ from qdts.games import batch
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
 from qdts.learning.nodes.clock import Timed
-from qdts.learning.nodes.nodes import Nodes, queries_of
+from qdts.learning.nodes.nodes import Nodes, children, distinct, queries_of
 from qdts.nets.evaluator import Network
-from qdts.nets.networks import use_threads
+from qdts.nets.networks import apart
 from qdts.search.evaluation.batches import empty_evaluations
 from qdts.search.evaluation.evaluator import ACT, NOTHING, TERMINAL, Evaluations, Queries
 
@@ -31,18 +32,16 @@ class Together:
 
     def evaluate_batch(self, queries: Queries, evaluations: Evaluations) -> None:
         """Write the evaluation of every query."""
-        if len(self._networks) == 1:
-            self._networks[0].evaluate_batch(queries, evaluations)
-            return
         cuts = np.linspace(0, len(queries.kind), len(self._networks) + 1).astype(np.int64)
 
-        def part(network: Network | Timed, first: int, last: int) -> None:
-            use_threads(1)
-            of = slice(first, last)
-            network.evaluate_batch(Queries._make(x[of] for x in queries), Evaluations._make(x[of] for x in evaluations))
+        def evaluate(network: Network | Timed, of: slice) -> None:
+            network.evaluate_batch(
+                Queries._make([x[of] for x in queries]), Evaluations._make([x[of] for x in evaluations])
+            )
 
-        with ThreadPoolExecutor(len(self._networks)) as pool:
-            list(pool.map(part, self._networks, cuts[:-1], cuts[1:]))
+        parts = [slice(*ends) for ends in pairwise(cuts.tolist())]
+        jobs = [partial(evaluate, network, of) for network, of in zip(self._networks, parts, strict=True)]
+        apart(jobs, len(jobs))
 
 
 def act_nodes(views: Ints, players: Ints) -> Nodes:
@@ -57,6 +56,15 @@ def policy_at(game: Game, network: Network | Timed, views: Ints, players: Ints) 
     evaluations = empty_evaluations(game, len(views))
     network.evaluate_batch(queries, evaluations)
     return np.where(np.arange(evaluations.prior.shape[1]) < queries.degree[:, None], evaluations.prior, NO_ACTION)
+
+
+def values_of_children(game: Game, network: Network | Timed | Together, queries: Queries) -> Reals:
+    """V of all children of the queries' nodes, each evaluated by itself, 0 where there is none. float64[N, B, K]"""
+    below = children(game, queries)
+    different, which = distinct(below.nodes)
+    found = np.zeros((*queries.choices.shape, 1 if game.hidden else game.players))
+    found[below.source, below.column] = values_at(game, network, different)[which]
+    return found
 
 
 def values_at(game: Game, network: Network | Timed | Together, nodes: Nodes) -> Reals:

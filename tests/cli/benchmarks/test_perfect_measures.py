@@ -1,22 +1,21 @@
-"""Exact players and the solver of connect four: what they say is true; and cells that are measured by play."""
+"""Exact players and the solver of connect four: what they say is true; and what is measured with them."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
 
 from qdts import load_game
-from qdts.cli import main
-from qdts.cli.benchmarks import learning, strength
 from qdts.cli.benchmarks.exact_players import ExactSeat, PigSeat
 from qdts.cli.benchmarks.four_solver import FORBIDDEN, TABLE, bits_of, solve_moves, solved_positions
-from qdts.cli.benchmarks.learning import Task
-from qdts.cli.benchmarks.strength import STRENGTHS, Strength
+from qdts.cli.benchmarks.perfect_measures import count_losses, share_of_right_moves, share_of_wins
 from qdts.games.game import Game
 from qdts.kernels import Ints
+from qdts.nets.evaluator import Network
+from qdts.nets.model import make_models
+from qdts.play.agent import Agent
 from qdts.play.match import play_match
 from qdts.play.seats import Random
 
@@ -67,7 +66,7 @@ def test_an_exact_player_never_loses() -> None:
     game = load_game("tic_tac_toe")
     exact = ExactSeat(game)
     [first] = exact.decide([game.initial()], [0], [0])
-    np.testing.assert_allclose(first, 1 / 9), "every first move draws"
+    np.testing.assert_allclose(first, 1 / 9, err_msg="every first move draws")
     assert play_match(game, exact, Random(game), 100).returns.min() >= 0.0
     assert not play_match(game, exact, exact, 100).returns.any()
 
@@ -81,48 +80,27 @@ def test_pig_is_solved() -> None:
     assert play_match(small, PigSeat(small), Random(small), 400).mean > 0.3
 
 
-def test_a_cell_is_measured_by_play(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    measured = []
-
-    def measure(agent: object, threads: int) -> strength.Figures:
-        measured.append((agent, threads))
-        return {"lost": 3, "games": 400, "reached": False}
-
-    quick = Strength("loses no game", measure, strength.tell_losses)
-    monkeypatch.setattr(learning, "TASKS", (Task("tic_tac_toe", 0.01, by_play=True),))
-    monkeypatch.setitem(STRENGTHS, "tic_tac_toe", quick)  # type: ignore[arg-type]
-    arguments = ["bench", "learn", "--out", str(tmp_path), "--seeds", "1", "--threads", "1"]
-    assert main([*arguments, "--list"]) == 0
-    assert "not made" in capsys.readouterr().out
-    for _ in range(2):
-        assert main([*arguments, "--json"]) == 0
-        [cell] = json.loads(capsys.readouterr().out)["cells"]
-        assert cell["strength"] == {"lost": 3, "games": 400, "reached": False}
-        assert cell["goal"] == "loses no game"
-    assert len(measured) == 1, "what is there is not made again"
-    assert main(arguments) == 0
-    assert "0 of 1 reached" in " ".join(capsys.readouterr().out.split())
+@pytest.mark.parametrize("spec", ["tic_tac_toe", "connect_four", "pig(winscore=20)"])
+def test_what_is_measured(spec: str) -> None:
+    """Of an agent that does not know anything yet, but searches."""
+    game = load_game(spec)
+    model, belief = make_models(game, width=4, layers=1, trunk="mlp", towers=0)
+    agent = Agent(Network(game, model, belief, batch=8), visits=8)
+    if spec == "tic_tac_toe":
+        found = count_losses(agent, 12, 0)
+        assert 0 <= found.value <= found.beside["worse"] <= found.beside["games"] == 12
+    elif spec == "connect_four":
+        right = share_of_right_moves(agent, 5)
+        assert round(5 * right) == 5 * right
+        assert 0.0 <= right <= 1.0
+    else:
+        found = share_of_wins(agent, 20, 0)
+        assert found.interval is not None
+        assert found.interval[0] <= found.value <= found.interval[1]
 
 
-def test_strength_is_measured() -> None:
-    """An agent that does not know anything yet, but searches."""
-    from qdts.nets.evaluator import Network
-    from qdts.nets.model import make_models
-    from qdts.play.agent import Agent
-
-    for spec in ("tic_tac_toe", "connect_four", "pig"):
-        game = load_game(spec)
-        model, belief = make_models(game, width=4, layers=1, trunk="mlp", towers=0)
-        agent = Agent(Network(game, model, belief, batch=8))
-        if spec == "tic_tac_toe":
-            figures = strength.losses_to_exact(agent, 1, games=8)
-            assert 0 <= figures["lost"] <= figures["worse"] <= figures["games"] == 8
-        elif spec == "connect_four":
-            figures = strength.wins_and_accuracy(agent, 1, games=4, positions=5)
-            assert 0.0 <= figures["accuracy"] <= 1.0
-        else:
-            figures = strength.wins_at_pig(agent, 1, games=4)
-            assert 0.0 <= figures["wins"] <= 1.0
-        assert STRENGTHS[spec].tell(figures)
+def test_perfect_play_loses_no_game_and_half_of_the_games_of_pig() -> None:
+    game = load_game("tic_tac_toe")
+    assert count_losses(cast(Agent, ExactSeat(game)), 40, 1).value == 0
+    pig = load_game("pig(winscore=20)")
+    assert share_of_wins(cast(Agent, PigSeat(pig)), 400, 1).value == pytest.approx(0.5, abs=0.08)
