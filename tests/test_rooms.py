@@ -41,6 +41,8 @@ ORDER = [
     {"learning/report"},
     {"learning"},
     {"play"},
+    {"learning/measuring"},
+    {"learning/loop"},
     {"survey", "testing"},
     {"cli/benchmarks"},
     {"cli/display"},

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from qdts import InputError, load_game
 from qdts.games.interface import TERMINAL
 from qdts.learning.config import WHOLE_HISTORY, Config, preset, read_settings
 from qdts.learning.experience.coverage import Coverage
 from qdts.learning.experience.experience import ignore
-from qdts.learning.experience.sampled import MEMORY, SampledGames, most_games, policy_and_values
+from qdts.learning.experience.sampled import (
+    MEMORY,
+    MOST_GAMES,
+    SampledGames,
+    most_games,
+    next_games,
+    policy_and_values,
+)
 from qdts.learning.experience.searched import SearchedGames, search_options
 from qdts.learning.learner import Learner, plays_by
 from qdts.learning.nodes.evaluation import values_at
@@ -139,13 +147,48 @@ def test_the_unit_of_steps() -> None:
 @pytest.mark.parametrize("spec", ["kuhn_poker", "phantom_ttt", "goofspiel", "hearts"])
 def test_bulk_games_are_held_to_memory(spec: str) -> None:
     """Long games and large worlds get fewer."""
-    game, config = load_game(spec), Config()
-    games = most_games(game, config, config.play.games)
+    game, wanted = load_game(spec), 10_000
+    games = most_games(game, wanted)
     size = 8 * (game.world_size + 4 * game.max_branching) + 12 * game.max_branching * game.players
-    assert 100 <= games <= config.play.games
-    assert (games == config.play.games) == (spec == "kuhn_poker")
+    assert 100 <= games <= wanted
+    assert (games == wanted) == (spec == "kuhn_poker")
     assert games * 3 * size < 2 * MEMORY
-    assert plays_by(game, config) == "values"
+    assert plays_by(game, Config()) == "values"
+
+
+def test_the_number_of_games_follows_their_histories() -> None:
+    """It rises as long as these are few, and never above what they allow."""
+    assert next_games(10_000, 1_000, 40_000) == 20_000
+    assert next_games(10_000, 50_000, 40_000) == 8_000
+    assert next_games(900_000, 58, 40_000) == MOST_GAMES
+    assert next_games(1, 100, 10) == 1
+
+
+def test_a_small_game_gets_more_games_each_generation() -> None:
+    """And a source that resumes goes on with as many; a number that is given is kept to."""
+    few = [text for text in FEW if not text.startswith("play.games")]
+    learner = Learner(load_game("kuhn_poker"), read_settings(few, Config()), 0)
+    first = learner.gather(1, 0.0).metrics
+    second = learner.gather(2, 0.0).metrics
+    assert second["games"] == 2 * first["games"]
+    assert first["histories"] <= 2 * 58
+    other = Learner(load_game("kuhn_poker"), read_settings(few, Config()), 0)
+    other.source.resume(first, [])
+    assert other.gather(2, 0.0).metrics["games"] == second["games"]
+    fixed = Learner(load_game("kuhn_poker"), read_settings(FEW, Config()), 0)
+    assert [fixed.gather(n, 0.0).metrics["games"] for n in (1, 2)] == [40, 40]
+
+
+def test_threads_change_nothing() -> None:
+    """Seats, examples and networks are independent of each other: two threads learn what one learns."""
+    found = []
+    for threads in (1, 2):
+        learner = Learner(load_game("leduc_poker"), read_settings(FEW, Config()), 0, threads=threads)
+        losses = [learner.learn(learner.gather(n, 0.0), n, 0.0) for n in (1, 2)]
+        found.append((losses, learner.networks.tensors()))
+    (losses, tensors), (others, same) = found
+    assert losses == others
+    assert all(torch.equal(tensor, same[name]) for name, tensor in tensors.items())
 
 
 @pytest.mark.parametrize("spec", ["phantom_ttt", "hearts"])

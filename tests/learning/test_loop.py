@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from qdts import InputError
-from qdts.learning import loop, run
+from qdts.learning import loop, measuring, run
 from qdts.learning.learner import Learner
 from qdts.learning.loop import Nobody, resume, train
 from qdts.learning.metrics import Line
@@ -53,7 +53,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def timeless(lines: list[Line]) -> list[Line]:
-    return [{key: value for key, value in line.items() if key != "seconds"} for line in lines]
+    return [{key: value for key, value in line.items() if key not in ("seconds", "memory")} for line in lines]
 
 
 def names(folder: Path) -> list[str]:
@@ -61,7 +61,7 @@ def names(folder: Path) -> list[str]:
 
 
 def assert_same(folder: Path, other: Path) -> None:
-    """Line but for times, files, weights, state of the optimiser and games are equal; each generation is once."""
+    """Lines but for time and memory, files, weights, optimiser's state and games are equal; each generation is once."""
     one, two = open_run(folder), open_run(other)
     lines = (folder / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["generation"] for line in lines] == [line["generation"] for line in two.metrics()]
@@ -130,7 +130,7 @@ CRASHES: dict[str, tuple[Any, str, Any]] = {
     "in self-play": (Learner, "gather", crash),
     "in a record": (record, "write_whole", half_written),
     "in fitting": (Learner, "learn", crash),
-    "in measuring": (loop, "_measured", crash),
+    "in measuring": (measuring, "exact_measures", crash),
     "before the checkpoint": (loop, "save_checkpoint", crash),
     "in the checkpoint": (checkpoint, "write_whole", half_written),
     "after the checkpoint": (Run, "append_metrics", crash),

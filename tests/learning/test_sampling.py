@@ -126,7 +126,7 @@ def test_values_of_views_with_many_games(spec: str) -> None:
     exact = dict(zip((v.tobytes() for v in tree.infosets.views), infoset_values(tree, p), strict=True))
     views = views_of_movers(game, levels, found)
     assert len(views.player) == len({(int(i), v.tobytes()) for i, v in zip(views.player, views.view, strict=True)})
-    often = views.weight > 4000
+    often = views.times > 8000
     assert often.sum() > 3
     error = [views.value[n] - exact[views.view[n].tobytes()] for n in np.flatnonzero(often)]
     assert np.abs(error).max() < 0.15 * game.scale

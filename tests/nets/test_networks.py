@@ -71,11 +71,9 @@ def examples_of(spec: str, networks: Networks) -> tuple[PolicyExamples, ValueExa
 
 def out_of(networks: Networks, examples: PolicyExamples | ValueExamples, *, belief: bool = False) -> Tensor:
     """What the model says of every row."""
-    count, shape = len(examples.weight), networks.shape
-    inputs, beliefs = torch.zeros((count, shape.inputs)), torch.zeros((count, shape.belief_inputs))
-    networks._encode(examples.queries, np.arange(count), inputs, beliefs)
+    inputs = networks._inputs(examples.queries, np.arange(len(examples.weight)), belief=belief)
     with torch.inference_mode():
-        out: Tensor = networks.belief(beliefs) if belief else networks.model(inputs)
+        out: Tensor = networks.belief(inputs) if belief else networks.model(inputs)
     return out.clone()
 
 
@@ -130,7 +128,7 @@ def test_the_losses_of_v_and_its_children(spec: str) -> None:
         for p in networks.model.parameters():
             p.mul_(0.3)  # so that no value is held to its bounds
     game, scale = networks.game, networks.shape.scale
-    policy, examples = examples_of(spec, networks)
+    _, examples = examples_of(spec, networks)
     numbers = np.random.default_rng(1)
     examples = examples._replace(children=numbers.uniform(-1, 1, examples.children.shape))
     examples = examples._replace(has_children=numbers.integers(0, 2, examples.queries.choices.shape).astype(float))
@@ -155,7 +153,7 @@ def test_the_losses_of_v_and_its_children(spec: str) -> None:
     variance = np.average((np.array(every) - mean) ** 2, weights=weights)
     tensors = value_tensors(examples, networks.shape, networks.device).take(rows)
     out = out_of(networks, examples)[rows]
-    batch = Batch(policy_tensors(policy, networks.device), tensors, out, out[:, networks.shape.actions :])
+    batch = Batch(tensors, out[:, networks.shape.actions :])
     v_loss, c_loss = value_loss(batch), child_loss(batch)
     assert float(v_loss) == pytest.approx(np.mean(squares) / variance, rel=1e-4)
     assert float(c_loss) == pytest.approx(np.mean(below) / variance, rel=1e-4)
@@ -192,7 +190,7 @@ def test_the_losses_of_consistency(spec: str) -> None:
             largest.append(float((value[row, k] - max(children[row, i, k] for i in of)) / scale) ** 2)
     tensors = value_tensors(examples, networks.shape, networks.device).take(rows)
     out = out_of(networks, examples)[rows]
-    batch = Batch(policy_tensors(policy, networks.device), tensors, out, out[:, networks.shape.actions :])
+    batch = Batch(tensors, out[:, networks.shape.actions :])
     assert float(consistency_loss(batch)) * tensors.variance == pytest.approx(np.mean(means), rel=1e-4)
     assert float(best_child_loss(batch)) * tensors.variance == pytest.approx(np.mean(largest), rel=1e-4)
     assert 5 < len(largest) < 60 or spec == "tic_tac_toe"

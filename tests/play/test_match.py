@@ -77,13 +77,12 @@ def test_a_group_shares_its_deals() -> None:
     game = load_game("leduc_poker")
     for group in range(10):
         plays = [begin(game, 0, group, seat) for seat in (0, 1)]
-        for play in plays:
-            deal(game, play)
+        deal(game, plays)
         assert plays[0].world.tolist() == plays[1].world.tolist()
     dealt = set()
     for group in range(20):
         play = begin(game, 0, group, 0)
-        deal(game, play)
+        deal(game, [play])
         dealt.add(play.world.tobytes())
     assert len(dealt) > 8
 

@@ -30,6 +30,7 @@ COMMANDS = (
     "search",
     "evaluate",
     "match",
+    "compare",
     "survey",
     "ablate",
     "bench",
@@ -51,6 +52,7 @@ EXAMPLES = """[bold]Examples[/]
   qdts search leduc_poker --policy leduc.npz     one decision by search
   qdts evaluate leduc_poker --policy leduc.npz   measure how well that search plays
   qdts match leduc_poker ismcts:500 leduc.npz    one player against another
+  qdts compare runs/a runs/b --out both.png      runs side by side
   qdts solve 'liars_dice(dice_sides=4)' --json   the same for a program
 
 Exit codes: 0 done, 1 a law is broken (qdts check), 2 input that can be corrected, 130 stopped by Ctrl-C."""

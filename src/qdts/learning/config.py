@@ -106,9 +106,13 @@ class PlaySettings:
             "auto": "search with perfect information, values where something is hidden",
         },
     )
-    games: int = setting(10_000, "Games of a generation, where they are sampled in bulk.", COUNT)
+    games: int = setting(
+        0,
+        "Games of a generation, where they are sampled in bulk; 0: as many as have about play.histories histories.",
+        Bounds(0, 1_000_000_000, "a whole number that is not negative"),
+    )
     histories: int = setting(
-        100_000, "About the most different histories of all these games; more are fewer games.", COUNT
+        40_000, "About how many different histories the games of a generation have, all together.", COUNT
     )
     explore: float = setting(
         0.5, "The share of the exploring seat's moves in these games that are sampled uniformly.", EXPLORING
@@ -271,6 +275,11 @@ class MeasureSettings:
     most: int = setting(
         50_000,
         "The most information sets of a game that is measured during a run.",
+        Bounds(0, 1_000_000_000, "a whole number that is not negative"),
+    )
+    games: int = setting(
+        1000,
+        "The most games of each match that shows the strength of P where it is not measured exactly; 0: no matches.",
         Bounds(0, 1_000_000_000, "a whole number that is not negative"),
     )
 

@@ -32,6 +32,7 @@ from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples
 from qdts.nets.model import Size
 from qdts.nets.networks import Networks, Steps, use_threads
+from qdts.parallel import in_parallel
 
 
 def plays_by(game: Game, config: Config) -> str:
@@ -108,21 +109,36 @@ class Learner:
             "consistency_loss": config.value.consistency,
             "best_child_loss": config.value.best_child,
         }
-        with self.resources.clock.part("training"):
-            metrics: Line = self.networks.fit(experience.policy, experience.value, steps, weights)
-        if self.game.hidden and config.belief.source != "exact":
-            metrics |= self._learn_belief(experience, generation, progress)
+
+        def fit_model() -> Line:
+            with self.resources.clock.part("training"):
+                threads = self.resources.threads
+                return self.networks.fit(experience.policy, experience.value, steps, weights, threads=threads)
+
+        if not self.game.hidden or config.belief.source == "exact":
+            metrics = fit_model()
+        elif experience.belief is None:
+            metrics = fit_model() | self._fit_belief(*self._new_beliefs(generation), generation, progress)
+        else:
+            beliefs, bayes = experience.belief, experience.bayes
+            parts = [fit_model, lambda: self._fit_belief(beliefs, bayes, generation, progress)]
+            model, belief = in_parallel(parts, self.resources.threads)
+            metrics = model | belief
         return metrics | {"entropy": experience.policy.entropy}
 
-    def _learn_belief(self, experience: Experience, generation: int, progress: float) -> Line:
-        """Fit H to the generation's own games, or to games sampled from the new P."""
-        config, examples, bayes = self.config.belief, experience.belief, experience.bayes
-        if examples is None:
-            stream = self.resources.stream(generation, SAMPLING)
-            examples, bayes = self._sampled_beliefs(self.evaluator(), config.games, config.steps, stream)
+    def _new_beliefs(self, generation: int) -> tuple[PolicyExamples, BayesExamples | None]:
+        """Examples of H from games sampled from the new P."""
+        config = self.config.belief
+        stream = self.resources.stream(generation, SAMPLING)
+        return self._sampled_beliefs(self.evaluator(), config.games, config.steps, stream)
+
+    def _fit_belief(
+        self, examples: PolicyExamples, bayes: BayesExamples | None, generation: int, progress: float
+    ) -> Line:
+        config = self.config.belief
         rates = np.full(config.steps, at(config.rate, config.rate_last, progress))
+        steps = Steps(rates, self.config.fit.rows, self.resources.stream(generation, BELIEF_FITTING))
         with self.resources.clock.part("training"):
-            steps = Steps(rates, self.config.fit.rows, self.resources.stream(generation, BELIEF_FITTING))
             return self.networks.fit_belief(examples, steps, bayes, config.bayes)
 
     def learn_average_belief(self, generation: int, since: int, report: Report = ignore) -> None:
@@ -147,7 +163,7 @@ class Learner:
     ) -> tuple[PolicyExamples, BayesExamples | None]:
         """Examples of H for so many steps, from games sampled from P in which all players explore."""
         game, config = self.game, self.config
-        games = most_games(game, config, games)
+        games = most_games(game, games)
         explore = np.full(game.players, config.belief.explore)
         levels = sample_games(game, policy_only(Timed(network, self.resources.clock)), games, explore, stream)
         moves = choose_moves(game, moves_in(levels), steps * config.fit.rows, stream)

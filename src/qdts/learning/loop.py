@@ -11,23 +11,21 @@ from typing import Protocol
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.games.registry import load_game
-from qdts.interrupt import apart, interruptible
+from qdts.interrupt import interruptible
 from qdts.learning.compilation import compile_ahead
 from qdts.learning.config import preset, read_settings
 from qdts.learning.experience.searched import search_options
 from qdts.learning.learner import Learner
-from qdts.learning.measure import is_measurable, measure, uniform_nash_conv
+from qdts.learning.measuring import Measuring
 from qdts.learning.metrics import Line, line
 from qdts.learning.nodes.clock import Stopwatch
 from qdts.learning.report.page import write_report
 from qdts.learning.run import Run, create_run, is_kept, open_run, since_kept, verify_budget, write_config
-from qdts.learning.search_measure import SearchMeasure, measure_search, time_allowed
+from qdts.memory import peak_memory
 from qdts.nets.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 
 REPORT_PAUSE = 5.0
 """Seconds between two reports."""
-MEASURE_LEAST, MEASURE_SHARE = 5.0, 0.25
-"""The time to measure generations before the last: seconds, and a share of the budget's clock on top."""
 
 
 class Watch(Protocol):
@@ -196,41 +194,25 @@ def new_folder(game: Game, seed: int) -> Path:
     return folder
 
 
-def is_due(generation: int) -> bool:
-    """Whether a generation is measured, if there is time: all up to 16, then 16 for each doubling."""
-    return generation <= 16 or generation % (1 << (generation.bit_length() - 5)) == 0
-
-
-def has_time(measuring: float, learning: float) -> bool:
-    """Whether a generation that is due is measured after so many seconds of measuring and of the budget's clock."""
-    return measuring <= MEASURE_LEAST + MEASURE_SHARE * learning
-
-
 def _continue(run: Run, learner: Learner, last: Line, watch: Watch) -> Run:
     """Spend the rest of the budget. However it ends, complete generations are kept, and the report shows them."""
     learner.use_threads()
     compile_ahead(watch.compiling)
     watch.begin(run)
     try:
-        watch.doing("listing the game", 0.0)
-        uniform = apart(
-            lambda: uniform_nash_conv(run.game) if is_measurable(run.game, run.config.measure.most) else None
-        )
+        measuring = Measuring(run, learner, last.get("seconds", 0.0), watch.doing)
+        measuring.begin()
         watch.doing("warming up", 0.0)
         learner.warm_up()
-        _loop(run, learner, last, uniform, watch)
+        _loop(run, learner, last, measuring, watch)
     finally:
         write_report(run)
     return run
 
 
-def _loop(run: Run, learner: Learner, last: Line, uniform: float | None, watch: Watch) -> None:
-    """Generation after generation: play, learn, measure, checkpoint. The clock of the budget runs in `with budget`.
-
-    `uniform` is NashConv of uniform play; None where the game is too large to measure.
-    """
+def _loop(run: Run, learner: Learner, last: Line, measuring: Measuring, watch: Watch) -> None:
+    """Generation after generation: play, learn, measure, checkpoint. The clock of the budget runs in `with budget`."""
     budget, games, reported = Stopwatch(last.get("seconds", 0.0)), last.get("games", 0), 0.0
-    measuring = Stopwatch(MEASURE_SHARE * budget.seconds)
     for generation in count(last.get("generation", 0) + 1):
         progress = run.progress(generation, budget.seconds)
         if progress >= 1.0:
@@ -248,14 +230,8 @@ def _loop(run: Run, learner: Learner, last: Line, uniform: float | None, watch: 
             with budget:
                 learner.learn_average_belief(generation, since_kept(generation), watch.doing)
         games += experience.metrics.pop("games")
-        measured: Line = {}
-        if uniform is not None and (over or (is_due(generation) and has_time(measuring.seconds, budget.seconds))):
-            with measuring:
-                measured = _measured(learner, watch) | {"nash_conv_uniform": uniform}
-        searched = SearchMeasure()
-        if uniform is not None and over:
-            searched = _searched(run, learner, budget.seconds, watch)
-            measured["nash_conv_search"] = searched.rows
+        measured = measuring.measure(generation, budget.seconds, over=over)
+        memory = peak_memory()
         metrics = line(
             generation=generation,
             games=games,
@@ -263,42 +239,15 @@ def _loop(run: Run, learner: Learner, last: Line, uniform: float | None, watch: 
             **experience.metrics,
             **losses,
             **measured,
+            **({} if memory is None else {"memory": memory}),
         )
         _save(run, learner, metrics)
         if time.monotonic() - reported > REPORT_PAUSE:
             write_report(run)
             reported = time.monotonic()
         watch.done(metrics, min(1.0, run.progress(generation + 1, budget.seconds)))
-        if searched.interrupted:
+        if measuring.interrupted:
             raise KeyboardInterrupt
-
-
-def _measured(learner: Learner, watch: Watch) -> Line:
-    """The exact measures of the networks."""
-    watch.doing("measuring", 0.0)
-    newest = measure(learner.evaluator(), met=learner.source.coverage.has)
-    average = measure(learner.evaluator(average=True), policy_only=True)
-    found: Line = {
-        "nash_conv": newest.nash_conv,
-        "nash_conv_average": average.nash_conv,
-        "value_error": newest.value_error,
-        "belief_error": newest.belief_error,
-        "outcome_residual": learner.source.outcome_residual(),
-        "coverage": newest.coverage,
-    }
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _searched(run: Run, learner: Learner, seconds: float, watch: Watch) -> SearchMeasure:
-    """The measures of the searched policy, in a share of the time that the run took; Ctrl-C keeps what there is."""
-    watch.doing("estimating the time to measure the searched policy", 0.0)
-    return measure_search(
-        lambda: learner.evaluator(average=True),
-        run.config,
-        seconds=time_allowed(seconds if run.minutes is None else 60.0 * run.minutes),
-        threads=learner.resources.threads,
-        report=watch.doing,
-    )
 
 
 def _save(run: Run, learner: Learner, metrics: Line) -> None:

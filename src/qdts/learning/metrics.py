@@ -20,9 +20,12 @@ class Figure(NamedTuple):
     title: str
     log: bool = True
     """Whether the axis of values is logarithmic."""
+    zero: bool = True
+    """Whether an axis that is not begins at zero."""
 
 
 NASH_CONV = Figure("NashConv")
+STRENGTH = Figure("Mean return against others, with 95 % intervals", log=False, zero=False)
 LOSSES = Figure("Losses")
 ERRORS = Figure("Errors of V and H against what follows from P")
 RESIDUALS = Figure("Residual variance of V before it is fitted")
@@ -30,7 +33,7 @@ COVERAGE = Figure("Share of information sets that self-play met", log=False)
 ENTROPY = Figure("Entropy of policy targets, in nats", log=False)
 GAMES = Figure("Games per second", log=False)
 VISITS = Figure("Visits per second", log=False)
-FIGURES = (NASH_CONV, LOSSES, ERRORS, RESIDUALS, COVERAGE, ENTROPY, GAMES, VISITS)
+FIGURES = (NASH_CONV, STRENGTH, LOSSES, ERRORS, RESIDUALS, COVERAGE, ENTROPY, GAMES, VISITS)
 """All pictures, in the order of the report."""
 
 
@@ -51,6 +54,18 @@ class Metric(NamedTuple):
     """Whether it is computed from two lines, and not in metrics.jsonl."""
     constant: bool = False
     """Whether it is the same in all generations: a dashed line across the picture."""
+    interval: str = ""
+    """The metric that holds its 95 % interval."""
+
+
+def _returns(name: str, opponent: str, meaning: str) -> tuple[Metric, Metric]:
+    """The mean return in matches against an opponent, and its 95 % interval."""
+    interval = f"return_{name}_ci95"
+    label = f"return against {opponent}"
+    return (
+        Metric(f"return_{name}", label, "returns", meaning, STRENGTH, opponent, interval=interval),
+        Metric(interval, f"{label}, 95 % interval", "returns", "of the same: its lower and upper end"),
+    )
 
 
 METRICS = (
@@ -58,6 +73,8 @@ METRICS = (
     Metric("games", "games", "games", "games of self-play so far"),
     Metric("seconds", "seconds", "s", "time of self-play and fitting so far: the clock of the budget"),
     Metric("views", "views", "views", "different views of players in the sampled games of the generation"),
+    Metric("generation_games", "games of the generation", "games", "games that were sampled in the generation"),
+    Metric("histories", "histories", "histories", "different histories of these games"),
     Metric("searches", "searches", "searches", "searches of the generation; games at the same view share one"),
     Metric("visits", "visits", "visits", "visits of all these searches"),
     Metric("root_step", "mirror step", "", "η_root in this generation"),
@@ -171,6 +188,17 @@ METRICS = (
         NASH_CONV,
         "search",
     ),
+    *_returns(
+        "uniform",
+        "uniform play",
+        "the mean return of P with averaged weights, in each seat in turn, all other seats being the opponent's; where "
+        "the game is not measured exactly",
+    ),
+    *_returns("search", "a small search", "the same against `ismcts:100`, or `uct:100` with perfect information"),
+    *_returns("first", "the first checkpoint", "the same against P of the first checkpoint"),
+    *_returns("earlier", "an earlier checkpoint", "the same against the newest kept checkpoint at most half as old"),
+    Metric("match_games", "games of matches", "games", "games that the means are taken over, of all these matches"),
+    Metric("memory", "memory", "MB", "the most memory that the process has had so far"),
     Metric("games_per_second", "games per second", "1/s", "games of the generation by its time", GAMES, "games", True),
     Metric(
         "visits_per_second", "visits per second", "1/s", "visits of the generation by its time", VISITS, "visits", True
@@ -212,8 +240,32 @@ def _newest(lines: Sequence[Line], name: str) -> Line | None:
 
 
 def is_measured(line: Line) -> bool:
-    """Whether NashConv and the errors were measured in a generation."""
-    return line.get("nash_conv") is not None
+    """Whether NashConv was measured in a generation, at least with averaged weights."""
+    return line.get("nash_conv_average") is not None
+
+
+def is_matched(line: Line) -> bool:
+    """Whether matches were played in a generation."""
+    return line.get("match_games") is not None
+
+
+class Return(NamedTuple):
+    """The result of a match."""
+
+    opponent: str
+    mean: float
+    interval: tuple[float, float] | None
+    """The 95 % interval of the mean; None where it is not known."""
+
+
+def returns_of(line: Line) -> list[Return]:
+    """The results of the matches of a generation."""
+    intervals = {metric.name: line.get(metric.interval) for metric in METRICS if metric.figure == STRENGTH}
+    return [
+        Return(BY_NAME[name].curve, line[name], None if ends is None else (ends[0], ends[1]))
+        for name, ends in intervals.items()
+        if line.get(name) is not None
+    ]
 
 
 def with_speeds(line: Line, before: Line | None) -> Line:

@@ -93,7 +93,7 @@ class Run:
 
     def metrics(self) -> list[Line]:
         """The metrics of each generation; `qdts.learning.metrics` defines them."""
-        return _read_metrics(self.folder / "metrics.jsonl")
+        return read_metrics(self.folder / "metrics.jsonl")
 
     def append_metrics(self, metrics: Mapping[str, Any]) -> None:
         """Add a line of metrics; it is on the disk when this returns."""
@@ -281,7 +281,7 @@ def _numbers(folder: Path) -> list[int]:
     return sorted(int(name) for name in names if name.isdigit())
 
 
-def _read_metrics(path: Path) -> list[Line]:
+def read_metrics(path: Path) -> list[Line]:
     """The complete lines of a file of metrics, without what a killed run has left unfinished."""
     lines: list[Line] = []
     if not path.exists():

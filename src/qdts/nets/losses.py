@@ -1,8 +1,8 @@
-"""Losses: each is one function of a training batch, and an entry of LOSSES.
+"""Losses. That of P is the cross-entropy; those of V and V_c are functions of a training batch, and entries of LOSSES.
 
-    policy_loss     − Σ_a target(a) · log P(a), over the legal actions
-    value_loss      (target − V)² / variance
-    child_loss      (target − V_c)² / variance
+    policy_loss         − Σ_a target(a) · log P(a), over the legal actions
+    value_loss          (target − V)² / variance
+    child_loss          (target − V_c)² / variance
     consistency_loss    (V − Σ_c D(c) V_c)² / variance, D being P or the rules of chance (CV, idea 5)
     best_child_loss     (V − max_c V_c)² / variance at ACT nodes (CV, idea 6)
 
@@ -62,11 +62,9 @@ class ValueTensors(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What a step learns from: the model's outputs with their targets."""
+    """What a step of V and V_c learns from: the model's outputs with their targets."""
 
-    policy: PolicyTensors
     value: ValueTensors
-    logits: Tensor  # [M, A] of P
     values: Tensor  # [M, R (1 + …)] V, then V_c
 
     @property
@@ -114,11 +112,6 @@ def cross_entropy(logits: Tensor, targets: PolicyTensors) -> Tensor:
     return -(targets.target * functional.log_softmax(chosen, 1)).sum(1).mean()
 
 
-def policy_loss(batch: Batch) -> Tensor:
-    """The cross-entropy of P with its targets."""
-    return cross_entropy(batch.logits, batch.policy)
-
-
 def value_loss(batch: Batch) -> Tensor:
     """The mean square of target − V, where there is a target, in units of the targets' variance."""
     target, known = batch.value.target, batch.value.known
@@ -151,12 +144,11 @@ def best_child_loss(batch: Batch) -> Tensor:
 
 
 LOSSES: Mapping[str, Callable[[Batch], Tensor]] = {
-    "policy_loss": policy_loss,
     "value_loss": value_loss,
     "child_loss": child_loss,
     "consistency_loss": consistency_loss,
     "best_child_loss": best_child_loss,
 }
-"""The losses of the model of P, V and V_c by the names of their metrics; the model is fitted to their weighted sum."""
+"""The losses of V and V_c by the names of their metrics; the model is fitted to their weighted sum and that of P."""
 OPTIONAL = {"consistency_loss", "best_child_loss"}
 """Those that are only computed where they have a weight."""

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from qdts.errors import InputError
+from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
 from qdts.interrupt import apart, verify_not_stopped
 from qdts.kernels import Ints, Reals
+from qdts.learning.nodes.nodes import views_of
 from qdts.play.openspiel_seats import BotSeat, Sitting
 from qdts.play.seats import Seat
 
@@ -37,6 +39,8 @@ class Match:
     """float64[G, P]: A's return in game p of group g, where A has seat p"""
     interrupted: bool = False
     """Whether Ctrl-C ended it early."""
+    moves: Sequence[Sequence[int]] = ()
+    """Actions and outcomes of each of these games, group by group, seat by seat"""
 
     @property
     def games(self) -> int:
@@ -75,11 +79,6 @@ class Play:
     """All actions and outcomes since the start."""
     bots: dict[int, Sitting] = field(default_factory=dict)
     """The bots of OpenSpiel that have moved, by player."""
-
-    def step(self, game: Game, action: int) -> None:
-        """Apply an action or an outcome."""
-        self.world = game.step(self.world, action)
-        self.moves.append(action)
 
 
 def play_match(
@@ -120,26 +119,30 @@ def play_match(
     for seat in (a, b):
         if seat.game.spec != game.spec:
             raise InputError(f"a seat is for {seat.game.spec}, expected one for {game.spec}")
-    groups, batch = -(-games // game.players), max(1, SIDE_BY_SIDE // game.players)
-    finished: list[list[float]] = []
+    groups, together = -(-games // game.players), max(1, SIDE_BY_SIDE // game.players)
+    finished: list[Play] = []
     plays: list[Play] = []
     interrupted = False
     try:
-        for first in range(0, groups, batch):
-            numbers = range(first, min(first + batch, groups))
+        for first in range(0, groups, together):
+            numbers = range(first, min(first + together, groups))
             plays = [begin(game, seed, group, seat) for group in numbers for seat in range(game.players)]
-            for _ in rounds(game, a, b, plays):
+            for running in rounds(game, a, b, plays):
                 if report is not None:
-                    over = sum(game.mover(play.world) == TERMINAL for play in plays)
-                    report(len(finished) * game.players + over, groups * game.players)
-            returns, plays = _finished(game, plays), []
-            finished += returns
+                    report(len(finished) + len(plays) - running, groups * game.players)
+            over, plays = _finished(game, plays), []
+            finished += over
+            if report is not None:
+                report(len(finished), groups * game.players)
     except KeyboardInterrupt:
         interrupted = True
         finished += _finished(game, plays)
         if not finished:
             raise
-    return Match(np.array(finished), interrupted=interrupted)
+    returns = [game.returns(play.world)[play.a_sits] for play in finished]
+    return Match(
+        np.array(returns, np.float64).reshape(-1, game.players), interrupted, [play.moves for play in finished]
+    )
 
 
 def begin(game: Game, seed: int, group: int, a_sits: int) -> Play:
@@ -148,55 +151,83 @@ def begin(game: Game, seed: int, group: int, a_sits: int) -> Play:
     return Play(game.initial(), a_sits, deals, np.random.default_rng([seed, group, 1 + a_sits]))
 
 
-def rounds(game: Game, a: Seat | BotSeat, b: Seat | BotSeat, plays: Sequence[Play]) -> Iterator[None]:
-    """Advance all games together until they are over: in each round chance moves, then the player to move."""
+def rounds(game: Game, a: Seat | BotSeat, b: Seat | BotSeat, plays: Sequence[Play]) -> Iterator[int]:
+    """Advance all games together until they are over: in each round chance moves, then the player to move.
+
+    Yields:
+        The number of games that were not over before the round.
+    """
     while True:
-        for play in plays:
-            deal(game, play)
-        running = [play for play in plays if game.mover(play.world) != TERMINAL]
+        mover = deal(game, plays)
+        running = [(play, int(who)) for play, who in zip(plays, mover, strict=True) if who != TERMINAL]
         if not running:
             return
-        of_a = [game.mover(play.world) == play.a_sits for play in running]
         for seat, its in ((a, True), (b, False)):
-            move(game, seat, [play for play, is_a in zip(running, of_a, strict=True) if is_a == its])
-        yield
+            move(game, seat, [play for play, who in running if (who == play.a_sits) == its])
+        yield len(running)
 
 
-def _finished(game: Game, plays: Sequence[Play]) -> list[list[float]]:
-    """A's returns in the groups of which all games are over."""
-    returns = []
+def _finished(game: Game, plays: Sequence[Play]) -> list[Play]:
+    """The groups of which all games are over."""
+    over: list[Play] = []
     for first in range(0, len(plays), game.players):
         group = plays[first : first + game.players]
         if all(game.mover(play.world) == TERMINAL for play in group):
-            returns.append([float(game.returns(play.world)[play.a_sits]) for play in group])
-    return returns
+            over += group
+    return over
 
 
-def deal(game: Game, play: Play) -> None:
-    """Let chance move until it is a player's turn or the game is over."""
-    while game.mover(play.world) == CHANCE:
-        outcomes, probabilities = zip(*game.chance(play.world), strict=True)
-        play.step(game, outcomes[sample(np.array(probabilities), play.deals.random())])
+def deal(game: Game, plays: Sequence[Play]) -> Ints:
+    """Let chance move in all games until it is a player's turn or the game is over; returns who moves then."""
+    mover = batch.movers(game, _worlds(plays))
+    while len(at := np.flatnonzero(mover == CHANCE)):
+        dealt = [plays[i] for i in at.tolist()]
+        offered = batch.choices(game, _worlds(dealt), mover[at])
+        first = np.cumsum(offered.counts) - offered.counts
+        outcomes = [
+            int(offered.number[start + sample(offered.chance[start : start + count], play.deals.random())])
+            for play, start, count in zip(dealt, first, offered.counts, strict=True)
+        ]
+        mover[at] = _step(game, dealt, outcomes)
+    return mover
 
 
 def move(game: Game, seat: Seat | BotSeat, plays: Sequence[Play]) -> None:
-    """Let a seat move in all games where it is to move."""
+    """Let a seat move in all games, where it is to move."""
     if not plays:
         return
-    players = [game.mover(play.world) for play in plays]
-    actions = _by_bots(seat, plays, players) if isinstance(seat, BotSeat) else _by_views(game, seat, plays, players)
-    for play, action in zip(plays, actions, strict=True):
-        play.step(game, action)
+    worlds = _worlds(plays)
+    mover = batch.movers(game, worlds)
+    if isinstance(seat, BotSeat):
+        actions = _by_bots(seat, plays, mover.tolist())
+    else:
+        actions = _by_views(game, seat, plays, worlds, mover)
+    _step(game, plays, actions)
 
 
-def _by_views(game: Game, seat: Seat, plays: Sequence[Play], players: Sequence[int]) -> list[int]:
+def _worlds(plays: Sequence[Play]) -> Ints:
+    return np.array([play.world for play in plays])
+
+
+def _step(game: Game, plays: Sequence[Play], actions: Sequence[int]) -> Ints:
+    """Apply an action or an outcome in each game; returns who moves then."""
+    after = batch.stepped(game, _worlds(plays), np.array(actions, np.int64))
+    for play, world, action in zip(plays, after, actions, strict=True):
+        play.world = world
+        play.moves.append(action)
+    return batch.movers(game, after)
+
+
+def _by_views(game: Game, seat: Seat, plays: Sequence[Play], worlds: Ints, mover: Ints) -> list[int]:
     """The actions of a seat that sees only the view of the player to move."""
-    views = [game.view(play.world, player) for play, player in zip(plays, players, strict=True)]
+    views = views_of(game, worlds, mover)
     seeds = [int(play.own.integers(2**63)) for play in plays]
-    distributions = apart(lambda: seat.decide(views, players, seeds))
+    distributions = apart(lambda: seat.decide([*views], mover.tolist(), seeds))
+    legal = batch.choices(game, worlds, mover)
+    first = np.cumsum(legal.counts) - legal.counts
     return [
-        game.legal(play.world)[sample(distribution, play.own.random())]
-        for play, distribution in zip(plays, distributions, strict=True)
+        int(legal.number[start + sample(distribution, play.own.random())])
+        for play, start, distribution in zip(plays, first, distributions, strict=True)
     ]
 
 

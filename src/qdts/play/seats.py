@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from qdts.errors import InputError
+from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.openspiel import PREFIX
 from qdts.games.registry import family_names, load_game
@@ -76,7 +77,7 @@ class Random:
 
     def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
         """The uniform distribution over the legal actions of each view."""
-        counts = [len(self.game.legal(view)) for view in views]
+        counts = batch.choices(self.game, np.array(views), np.array(players)).counts
         return [np.full(count, 1.0 / count) for count in counts]
 
 

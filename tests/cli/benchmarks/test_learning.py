@@ -10,7 +10,16 @@ import pytest
 from qdts.cli import main
 from qdts.cli.benchmarks import learning
 from qdts.cli.benchmarks.learning import TASKS, Task, folder_of, tasks_of
-from qdts.cli.benchmarks.measures import Figure, Measure, gain_on_first, nash_conv, return_against, share_of_uniform
+from qdts.cli.benchmarks.measures import (
+    Figure,
+    Measure,
+    gain_on_first,
+    most_memory,
+    nash_conv,
+    return_against,
+    share_of_uniform,
+    slowest_generation,
+)
 
 ROOT = Path(__file__).parents[3]
 
@@ -32,12 +41,12 @@ def test_cells_are_made_once(
     on_first = gain_on_first(20)
     tasks = (
         Task("kuhn_poker", 0.01, (nash_conv(1.0), return_against("random", 40)._replace(goal=-9.0), on_first)),
-        Task("matrix_game", 0.01, (share_of_uniform(0.5),)),
+        Task("liars_dice(dice_sides=2)", 0.01, (share_of_uniform(0.5), slowest_generation(60), most_memory(10**5))),
     )
     monkeypatch.setattr(learning, "TASKS", tasks)
     arguments = ["bench", "learn", "--out", str(tmp_path), "--seeds", "1,2", "--threads", "1"]
     assert main([*arguments, "--list"]) == 0
-    assert capsys.readouterr().out.count("not made") == 4
+    assert capsys.readouterr().out.count("not made") == 6
     assert main([*arguments, "--only", "kuhn", "--json"]) == 0
     cells = json.loads(capsys.readouterr().out)["cells"]
     assert [(cell["game"], cell["seed"]) for cell in cells] == [("kuhn_poker", 1), ("kuhn_poker", 2)]
@@ -49,6 +58,11 @@ def test_cells_are_made_once(
         low, high = against["interval"]
         assert low < against["value"] < high
         assert gained["value"] == pytest.approx(gained["return"] - gained["return_of_first"])
+    assert main([*arguments, "--only", "liars", "--seeds", "1", "--json"]) == 0
+    share, slowest, memory = json.loads(capsys.readouterr().out)["cells"][0]["measures"]
+    assert share["value"] == pytest.approx(share["nash_conv"] / share["nash_conv_uniform"])
+    assert 0.0 < slowest["value"] < 10.0
+    assert 50.0 < memory["value"] < 10_000.0
     files = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*") if file.is_file()}
     assert main([*arguments, "--only", "kuhn"]) == 0
     assert "reached" in capsys.readouterr().out

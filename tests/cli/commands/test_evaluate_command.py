@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from cli.running import Output, check_failure, run_json, run_text
-from qdts import load_game, uniform_policy
+from qdts import load_agent, load_game, train, uniform_policy
 from qdts.games import Game
+from qdts.learning import by_cells
 from qdts.learning.run import Run
-from qdts.solving import nash_conv
-from qdts.solving.tree import enumeration
+from qdts.solving import measure, nash_conv
+from qdts.solving.tree import enumeration, recent
 from qdts.solving.tree.arrays import Histories
 
+TINY = ("net.width=8", "play.games=40", "fit.steps=8", "fit.rows=64", "belief.steps=8", "measure.visits=2")
 GROW = enumeration._grow
 
 
@@ -67,6 +69,26 @@ def test_several_checkpoints_and_seeds(capsys: Output, kuhn_run: Run) -> None:
     assert f"{above} of 4 are above the networks' P" in text
     check_failure(capsys, ["evaluate", "kuhn_poker", "--checkpoints", "2"], "'kuhn_poker' is not the folder of a run")
     check_failure(capsys, [*asked, "--policy", run], "expected no policy and no noise")
+
+
+def test_a_run_of_a_large_game_is_measured_cell_by_cell(
+    capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec, folder = "dark_hex(gameversion=adh,num_cols=2,num_rows=2)", tmp_path / "run"
+    run = train(spec, generations=2, out=folder, settings=TINY)
+    exact = [nash_conv(run.game, load_agent(run, generation=n).table()) for n in (1, 2)]
+    for module in (recent, measure):
+        monkeypatch.setattr(module, "handy_tree", lambda _: None)
+    monkeypatch.setattr(by_cells, "cache_root", lambda: tmp_path)
+    data = run_json(capsys, "evaluate", str(folder))
+    assert (data["generation"], data["results"], data["interrupted"]) == (2, [], False)
+    assert data["policy_nash_conv"] == pytest.approx(exact[1])
+    assert data["nash_conv_uniform"] == pytest.approx(nash_conv(run.game, uniform_policy(run.game), method="enumerate"))
+    rows = run_json(capsys, "evaluate", str(folder), "--checkpoints", "2")["checkpoints"]
+    assert [row["policy_nash_conv"] for row in rows] == pytest.approx(exact)
+    text = run_text(capsys, "evaluate", str(folder))
+    assert "generation 2" in text
+    assert "of uniform play's" in text
 
 
 @pytest.mark.parametrize("game", ["phantom_ttt", "connect_four", "hearts"])

@@ -20,10 +20,11 @@ from qdts.cli.display.chart import spark
 from qdts.cli.display.run import figures, show
 from qdts.cli.display.training import Display
 from qdts.games.registry import load_game
-from qdts.learning import loop
+from qdts.learning import measuring
 from qdts.learning.config import SETTINGS, Config, flat
 from qdts.learning.report.page import page
 from qdts.learning.run import Run, open_run
+from qdts.play.strength import OPPONENTS
 
 KEYS = {
     *("game", "run", "seed", "generations", "seconds", "games", "nash_conv", "nash_conv_average", "nash_conv_search"),
@@ -33,8 +34,10 @@ KEYS = {
         "belief_error",
         "nash_conv_generation",
         "nash_conv_search_generation",
+        "return_generation",
         "interrupted",
     ),
+    *(f"return_{name}{interval}" for name in OPPONENTS for interval in ("", "_ci95")),
 }
 TINY = [
     *("net.width=8", "net.layers=1", "search.visits=2", "play.games=20", "belief.games=20", "belief.steps=2"),
@@ -116,10 +119,10 @@ def test_a_game_that_cannot_be_measured(capsys: Output, tmp_path: Path) -> None:
 
 
 def test_measuring_takes_a_share_of_the_time(capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert loop.has_time(measuring=5.0, learning=0.0)
-    assert not loop.has_time(measuring=5.1, learning=0.0)
-    assert loop.has_time(measuring=65.0, learning=240.0)
-    monkeypatch.setattr(loop, "has_time", lambda measuring, learning: measuring == 0.0 < learning)
+    assert measuring.time_left(measuring=5.0, learning=0.0) == 0.0
+    assert measuring.time_left(measuring=65.0, learning=240.0) == 0.0
+    assert measuring.time_left(measuring=65.0, learning=240.0, share=0.5) == 60.0
+    monkeypatch.setattr(measuring, "time_left", lambda spent, learning: 1.0 if spent == 0.0 < learning else -1.0)
     folder = tmp_path / "run"
     train_json(capsys, "kuhn_poker", "--generations", "4", "--out", str(folder), *QUICK)
     assert [line["generation"] for line in open_run(folder).metrics() if "nash_conv" in line] == [1, 4]
@@ -301,7 +304,7 @@ def test_measures_name_the_generation_that_was_measured(kuhn_run: Run, tmp_path:
 def test_a_run_that_plays_worse_than_at_random_says_so(
     capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop, "uniform_nash_conv", lambda _: 0.001)
+    monkeypatch.setattr(measuring, "uniform_nash_conv", lambda _: 0.001)
     folder = tmp_path / "run"
     for options in (["kuhn_poker", "--generations", "1", "--out", str(folder), *QUICK], ["--resume", str(folder)]):
         assert main(["train", *options, "--json"]) == 0

@@ -14,9 +14,20 @@ from typing import Any, NamedTuple
 
 from qdts.cli.benchmarks import cells as cells_
 from qdts.cli.benchmarks.cells import file_name, run_of
-from qdts.cli.benchmarks.measures import Figure, Measure, nash_conv, read_figure, share_of_uniform
+from qdts.cli.benchmarks.measures import (
+    Figure,
+    Measure,
+    gain_on_first,
+    most_memory,
+    nash_conv,
+    read_figure,
+    return_against,
+    share_of_uniform,
+    slowest_generation,
+)
 from qdts.files import write_whole
 from qdts.learning.loop import Watch
+from qdts.memory import forget_peak
 
 
 class Task(NamedTuple):
@@ -44,6 +55,8 @@ IMPORTS = (
 """Games of OpenSpiel; they were chosen before any of them was learned."""
 FILES = ("coup.py", "burglar.py", "i_doubt_it.py")
 """Games in docs/examples that took no part in any choice."""
+STONES, SEATS = ("phantom_ttt", "dark_hex(gameversion=adh)"), ("mt-ismcts:1000", "ismcts:1000")
+"""Games of hidden stones, which are measured cell by cell, and whom they are played against."""
 TASKS = (
     Task("kuhn_poker", 1, (nash_conv(0.006),)),
     Task("leduc_poker", 8, (nash_conv(0.10),)),
@@ -56,6 +69,8 @@ TASKS = (
     Task("dark_hex(num_rows=2,num_cols=2,gameversion=adh)", 2, (nash_conv(0.01),)),
     *(Task(f"openspiel:{name}", 10, (share_of_uniform(0.05),)) for name in IMPORTS),
     *(Task(f"docs/examples/{name}", 10, (share_of_uniform(0.05),)) for name in FILES),
+    *(Task(name, 30, (share_of_uniform(1 / 3), *(return_against(seat, 400) for seat in SEATS))) for name in STONES),
+    Task("hearts", 30, (slowest_generation(180), most_memory(2000), gain_on_first(2000))),
 )
 
 
@@ -104,6 +119,7 @@ def is_trained(folder: Path, task: Task) -> bool:
 
 def train_cell(folder: Path, task: Task, seed: int, threads: int, watch: Watch) -> None:
     """Train one cell, from the start or from where it was left."""
+    forget_peak()
     cells_.train_cell(folder, task.game, task.minutes, seed, threads=threads, watch=watch)
 
 

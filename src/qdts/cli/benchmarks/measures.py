@@ -5,16 +5,21 @@ A new measure is a function from a run and a number of threads to a figure, and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from qdts.errors import InputError
-from qdts.learning.metrics import latest
+from qdts.learning.by_cells import network_by_cells, uniform_by_cells
+from qdts.learning.experience.experience import ignore
+from qdts.learning.measuring import goes_by_cells
 from qdts.learning.run import Run
 from qdts.play.agent import load_agent
 from qdts.play.match import Match, play_match
 from qdts.play.seats import read_seat
+from qdts.play.strength import without_search
 
 
 @dataclass(frozen=True)
@@ -82,13 +87,20 @@ def share_of_uniform(goal: float) -> Measure:
 
 
 def _distance(run: Run) -> Figure:
-    """NashConv of the averaged weights, as the run has measured it, with that of the newest and of uniform play."""
-    lines = run.metrics()
-    value = latest(lines, "nash_conv_average")
-    if value is None:
-        raise InputError(f"the run '{run.folder}' has not measured NashConv; qdts nashconv {run.folder} does it")
-    others = {name: latest(lines, name) for name in ("nash_conv_uniform", "nash_conv")}
-    return Figure(value, None, {name: number for name, number in others.items() if number is not None})
+    """NashConv of the averaged weights, with that of the newest and of uniform play.
+
+    It is what the run has measured at its end; cell by cell, that may have been left out.
+    """
+    last = run.metrics()[-1]
+    if "nash_conv_average" not in last and goes_by_cells(run):
+        uniform = uniform_by_cells(run.game, ignore)
+        network = without_search(load_agent(run).evaluator).evaluator
+        return Figure(network_by_cells(network, ignore), None, {"nash_conv_uniform": uniform.nash_conv})
+    if "nash_conv_average" not in last:
+        raise InputError(f"the run '{run.folder}' has not measured NashConv, expected one of a game that can be listed")
+    return Figure(
+        last["nash_conv_average"], None, {n: last[n] for n in ("nash_conv_uniform", "nash_conv") if n in last}
+    )
 
 
 def return_against(seat: str, games: int, visits: int | None = None) -> Measure:
@@ -114,6 +126,25 @@ def gain_on_first(games: int) -> Measure:
         return _figure(Match(ours.returns - its.returns), {"return": ours.mean, "return_of_first": its.mean})
 
     return Measure("return gained on the first checkpoint", find, 0.0, above=True)
+
+
+def slowest_generation(goal: float) -> Measure:
+    """The longest time of a generation, in seconds of the budget's clock."""
+
+    def find(run: Run, _threads: int) -> Figure:
+        ends = [line["seconds"] for line in run.metrics()]
+        return Figure(max(end - start for start, end in pairwise([0.0, *ends])))
+
+    return Measure("seconds of the slowest generation", find, goal)
+
+
+def most_memory(goal: float) -> Measure:
+    """The most memory that the process had, in MB."""
+
+    def find(run: Run, _threads: int) -> Figure:
+        return Figure(max(line.get("memory", math.inf) for line in run.metrics()))
+
+    return Measure("memory in MB", find, goal)
 
 
 def _figure(match: Match, beside: Mapping[str, float] | None = None) -> Figure:

@@ -20,13 +20,14 @@ from qdts.cli.commands.arguments import (
     with_options,
 )
 from qdts.cli.commands.exit_codes import INTERRUPTED
-from qdts.cli.display.evaluation import show_checkpoints, show_visits
+from qdts.cli.display.evaluation import show_by_cells, show_checkpoints, show_visits
 from qdts.cli.display.output import print_json
-from qdts.cli.display.progress import bar, loading
+from qdts.cli.display.progress import Heartbeat, bar, loading
 from qdts.errors import InputError
 
 if TYPE_CHECKING:
     from qdts.games.game import Game
+    from qdts.play.agent import Agent
     from qdts.search.evaluation.evaluator import Evaluator
     from qdts.search.options.options import Options
 
@@ -39,7 +40,8 @@ EXAMPLES = """[bold]Examples[/]
   qdts evaluate runs/kuhn_poker-0 --checkpoints 10 --seeds 4 --visits 16,64,256,1024
 
 NashConv is the sum of what the players could gain by best responses; it is exact. With several seeds it is that of
-the average policy, with its standard error. Ctrl-C keeps what is measured."""
+the average policy, with its standard error. Of phantom tic-tac-toe and abrupt dark hex, which are too large to search
+everywhere, a run's P alone is measured, which takes minutes. Ctrl-C keeps what is measured."""
 
 
 def evaluate(
@@ -76,6 +78,10 @@ def evaluate(
     numbers = [read_visits(part) for part in visits.split(",")]
     with loading(game):
         loaded, agent = read_game(game, runs_game)
+    if agent is not None and policy is None and _goes_by_cells(loaded):
+        _evaluate_by_cells(game, agent, checkpoints, as_json)
+        return
+    with loading(game):
         known = agent if policy is None else read_known(loaded, policy)
         text = with_options(search or default_search(loaded, known), option)
         options = read_search(loaded, text)
@@ -115,6 +121,53 @@ def evaluate(
     else:
         show_visits(facts, loaded.players, whose)
     if facts["interrupted"]:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _goes_by_cells(game: Game) -> bool:
+    """Whether a game is too large to search everywhere, and P can be measured all the same."""
+    from qdts.solving.measure import is_measurable_by_cells
+    from qdts.solving.tree.recent import handy_tree
+
+    return is_measurable_by_cells(game) and handy_tree(game) is None
+
+
+def _evaluate_by_cells(source: str, agent: Agent, number: int | None, as_json: bool) -> None:
+    """Measure P of a run, or of some of its checkpoints; Ctrl-C keeps those that are measured."""
+    from qdts.learning.by_cells import network_by_cells, uniform_by_cells
+    from qdts.learning.run import open_run, spread_out
+    from qdts.play.agent import load_agent
+    from qdts.play.strength import without_search
+
+    game, interrupted = agent.game, False
+    measured: list[dict[str, Any]] = []
+    with Heartbeat() as beat:
+
+        def report(what: str, share: float) -> None:
+            beat.size = f"{what}{f', {share:.0%}' if share else ''}"
+
+        beat.begin(f"{game.spec}, uniform play")
+        uniform = uniform_by_cells(game, report)
+        run = None if number is None else open_run(source, game)
+        for generation in [None] if run is None else spread_out(run.checkpoints(), number or 1):
+            of = agent if run is None else load_agent(run, generation=generation)
+            beat.begin(f"{game.spec}, generation {of.info['generation']:,}")
+            try:
+                distance = network_by_cells(without_search(of.evaluator).evaluator, report)
+            except KeyboardInterrupt:
+                if not measured:
+                    raise
+                interrupted = True
+                break
+            measured.append({"generation": of.info["generation"], "policy_nash_conv": distance, "results": []})
+    facts: dict[str, Any] = {"game": game.spec, "policy": source, "nash_conv_uniform": uniform.nash_conv}
+    facts |= {"checkpoints": measured} if number is not None else measured[0]
+    facts["interrupted"] = interrupted
+    if as_json:
+        print_json(facts)
+    else:
+        show_by_cells(facts, measured)
+    if interrupted:
         raise typer.Exit(INTERRUPTED)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from qdts.cli.commands.arguments import GAME_HELP, AsJson, RunsGame, Threads
 from qdts.cli.commands.exit_codes import INTERRUPTED
-from qdts.cli.display.output import console, number, print_json
+from qdts.cli.display.output import check_writable, console, number, print_json
 from qdts.cli.display.panel import STOPPED, panel
 from qdts.cli.display.progress import bar
 
@@ -24,6 +25,7 @@ EXAMPLES = """[bold]Examples[/]
   qdts match tic_tac_toe puct:500@playouts 'openspiel:mcts(simulations=500)'
   qdts match kuhn_poker qdts:200@runs/kuhn_poker-0 runs/kuhn_poker-0
   qdts match runs/mine runs/mine random
+  qdts match leduc_poker leduc.npz leduc.npz --games 20000 --save-games leduc.txt
 
 Games come in groups that share their deals, with A in each seat once. Ctrl-C keeps the finished groups."""
 
@@ -46,6 +48,14 @@ def match(
     games: Annotated[int, typer.Option(min=1, help="Games, rounded up to whole groups.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of deals, searches and moves.")] = 0,
     threads: Threads = 1,
+    save_games: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the games as text, one in each line: what [bold]qdts fit[/] reads.",
+            show_default=False,
+        ),
+    ] = None,
     runs_game: RunsGame = None,
     as_json: AsJson = False,
 ) -> None:
@@ -53,11 +63,17 @@ def match(
     from qdts.play.match import play_match
     from qdts.play.seats import read_game, read_seat
 
+    if save_games is not None:
+        check_writable(save_games)
     loaded, _ = read_game(game, runs_game)
     first, second = (read_seat(loaded, text, threads=threads) for text in (a, b))
     start = time.perf_counter()
     with bar(f"{loaded.spec}: {a} against {b}", "games", silent=as_json) as report:
         played = play_match(loaded, first, second, games, seed=seed, report=report)
+    if save_games is not None:
+        from qdts.learning.selfplay.game_text import write_games
+
+        write_games(loaded, played.moves, save_games)
     data = {
         "game": loaded.spec,
         "a": a,

@@ -36,12 +36,16 @@ Ctrl-C stops it and exits with 130; --resume continues after the last complete
 generation.
 
 NashConv is the sum of what the players could gain by best responses. It is
-exact, and measured where the whole game can be enumerated; else it is null.
+exact, and measured where the whole game can be enumerated; else it is null,
+and P plays matches: against uniform play, a small search, the first checkpoint
+and one half as old.
 --json has game, run, seed, generations, seconds, games, nash_conv,
 nash_conv_average (with averaged weights), nash_conv_uniform (of uniform play),
 nash_conv_search (visits, nash_conv),
-value_error, belief_error, nash_conv_generation and nash_conv_search_generation
-(the generations that these are of), interrupted."""
+value_error, belief_error, return_uniform, return_search, return_first,
+return_earlier, each with its 95 % interval (return_uniform_ci95, …),
+nash_conv_generation, nash_conv_search_generation and return_generation (the
+generations that these are of), interrupted."""
 
 
 def train(

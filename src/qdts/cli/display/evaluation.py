@@ -38,6 +38,23 @@ def show_checkpoints(facts: dict[str, Any], visits: list[int]) -> None:
     screen.print(f"{above} of {cells} are above the networks' P, beyond two standard errors")
 
 
+def show_by_cells(facts: dict[str, Any], measured: list[dict[str, Any]]) -> None:
+    """Print NashConv of P for some generations of a game that is too large to search everywhere."""
+    from rich.markup import escape
+
+    words = {
+        f"generation {row['generation']:,}": f"[bold green]{number(row['policy_nash_conv'])}[/]   "
+        f"{row['policy_nash_conv'] / facts['nash_conv_uniform']:.1%} of uniform play's"
+        for row in measured
+    }
+    words["uniform play"] = number(facts["nash_conv_uniform"])
+    words["with search"] = "not known: the game is too large to search everywhere; qdts match plays it"
+    if facts["interrupted"]:
+        words["stopped"] = STOPPED
+    title = f"NashConv of the networks' P, {escape(facts['policy'])}"
+    console().print(panel(facts["game"], title, words, "yellow" if facts["interrupted"] else "green"))
+
+
 def show_visits(facts: dict[str, Any], players: int, whose: str) -> None:
     """Print NashConv for each number of visits; `whose` names the policy that the search knows."""
     from rich.box import SIMPLE_HEAD

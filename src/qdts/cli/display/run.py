@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 CHART_ROWS = 10
 MEASURES = ("nash_conv", "nash_conv_average", "nash_conv_uniform", "nash_conv_search", "value_error", "belief_error")
 """The metrics that are measured exactly."""
+RETURNS = ("return_uniform", "return_search", "return_first", "return_earlier")
+"""Those of matches, in games that are not; each has an interval, with `_ci95` behind its name."""
 SMALL = 12
 """Information sets of the largest game whose strategy is shown as a whole."""
 
@@ -36,7 +39,10 @@ def figures(run: Run, *, interrupted: bool) -> dict[str, Any]:
         "seconds": last.get("seconds", 0.0),
         "games": last.get("games", 0),
         **{name: latest(metrics, name) for name in MEASURES},
-        **{f"{name}_generation": generation_of(metrics, name) for name in ("nash_conv", "nash_conv_search")},
+        **{name: latest(metrics, name) for both in RETURNS for name in (both, f"{both}_ci95")},
+        "nash_conv_generation": generation_of(metrics, "nash_conv_average"),
+        "nash_conv_search_generation": generation_of(metrics, "nash_conv_search"),
+        "return_generation": generation_of(metrics, "match_games"),
         "interrupted": interrupted,
     }
 
@@ -45,6 +51,7 @@ def show(screen: Console, run: Run, found: Mapping[str, Any]) -> None:
     """Print the results; `found` is what `figures` gave."""
     from rich.markup import escape
 
+    from qdts.learning.measuring import goes_by_cells
     from qdts.learning.metrics import is_measured, label
 
     facts = _facts(run, found)
@@ -58,6 +65,9 @@ def show(screen: Console, run: Run, found: Mapping[str, Any]) -> None:
         screen.print("\n".join(chart.log_log(points, height=CHART_ROWS)), style="cyan")
     if points:
         _show_strategy(screen, run)
+    if found["nash_conv_average"] is None and goes_by_cells(run):
+        command = escape(shlex.join(["qdts", "evaluate", str(run.folder)]))
+        screen.print(f"\nNot measured: NashConv, which takes minutes. [bold]{command}[/] does it.", soft_wrap=True)
     if missing := left_out(run, found):
         visits, command = ", ".join(f"{n:,}" for n in missing), escape(evaluate_command(run, missing))
         text = f"Not measured: the searched policy with {visits} visits. [bold]{command}[/] does it."
@@ -95,9 +105,12 @@ def _facts(run: Run, found: Mapping[str, Any]) -> dict[str, str]:
     from qdts.learning.metrics import label
 
     facts: dict[str, str] = {}
-    if found["nash_conv"] is not None:
-        facts[label("nash_conv")] = distance(found["nash_conv"], run.game.players)
-        facts["  averaged weights"] = f"[bold green]{number(found['nash_conv_average'])}[/]"
+    if found["nash_conv_average"] is not None:
+        if found["nash_conv"] is not None:
+            facts[label("nash_conv")] = distance(found["nash_conv"], run.game.players)
+            facts["  averaged weights"] = f"[bold green]{number(found['nash_conv_average'])}[/]"
+        else:
+            facts[label("nash_conv_average")] = distance(found["nash_conv_average"], run.game.players)
         if found["nash_conv_uniform"] is not None:
             facts["  uniform play"] = number(found["nash_conv_uniform"])
         searched = found["nash_conv_search_generation"]
@@ -105,6 +118,13 @@ def _facts(run: Run, found: Mapping[str, Any]) -> dict[str, str]:
         for row in found["nash_conv_search"] or []:
             facts[f"  searched, {row['visits']:,} visits"] = f"[bold green]{number(row['nash_conv'])}[/]{earlier}"
         facts["  measured"] = f"generation {found['nash_conv_generation']:,} of {found['generations']:,}"
+    if found["return_generation"] is not None:
+        facts["mean return"] = f"with averaged weights, generation {found['return_generation']:,} (95 % interval)"
+    for name in RETURNS:
+        if found[name] is not None:
+            low, high = found[f"{name}_ci95"] or (math.nan, math.nan)
+            against = label(name).removeprefix("return ")
+            facts[f"  {against}"] = f"[bold green]{found[name]:+.4g}[/]   {low:+.4g} to {high:+.4g}"
     for name in ("value_error", "belief_error"):
         if found[name] is not None:
             facts[label(name)] = number(found[name])

@@ -14,7 +14,7 @@ from qdts.cli.display.solving import Silent
 if TYPE_CHECKING:
     from rich.console import Console, Group
 
-    from qdts.learning.metrics import Line
+    from qdts.learning.metrics import Line, Return
     from qdts.learning.run import Run
 
 PAUSE = 5.0
@@ -112,21 +112,30 @@ class Lines(Quiet):
     def done(self, metrics: Line, progress: float) -> None:
         """The figures in one line."""
         super().done(metrics, progress)
-        if time.monotonic() < self.printed_at + PAUSE and progress < 1.0:
+        from qdts.learning.metrics import is_matched, label, returns_of
+
+        if time.monotonic() < self.printed_at + PAUSE and progress < 1.0 and not is_matched(metrics):
             return
         self.printed_at = time.monotonic()
-        from qdts.learning.metrics import is_measured, label
-
         parts = [f"generation {metrics['generation']:>6,}", f"{progress:>4.0%}"]
-        if is_measured(metrics):
+        if "nash_conv" in metrics:
             parts.append(f"{label('nash_conv')} {number(metrics['nash_conv']):>8}")
-            parts.append(f"with averaged weights {number(metrics['nash_conv_average']):>8}")
+        if "nash_conv_average" in metrics:
+            parts.append(f"NashConv with averaged weights {number(metrics['nash_conv_average']):>8}")
+        if returns := returns_of(metrics):
+            parts.append(f"return against {', '.join(map(return_words, returns))}")
         parts += [f"{self.games_per_second:,.0f} games/s", f"{metrics['seconds']:.1f} s"]
         print("   ".join(parts), flush=True)
 
 
+def return_words(found: Return) -> str:
+    """The result of a match in words."""
+    half = "" if found.interval is None else f" ± {(found.interval[1] - found.interval[0]) / 2:.2g}"
+    return f"{found.opponent} {found.mean:+.3g}{half}"
+
+
 class Display(Quiet):
-    """A live display: what is being done, the newest figures, how NashConv went, the time left."""
+    """A live display: what is being done, the newest figures, how NashConv or matches went, the time left."""
 
     def __init__(self, screen: Console) -> None:
         from rich.live import Live
@@ -134,6 +143,8 @@ class Display(Quiet):
 
         super().__init__()
         self.nash_conv: list[float] = []
+        self.matched: Line | None = None
+        """The newest generation in which matches were played."""
         self.average: float | None = None
         self.uniform: float | None = None
         self.measured = 0
@@ -157,10 +168,12 @@ class Display(Quiet):
         self._measured(metrics)
 
     def _measured(self, metrics: Line) -> None:
-        from qdts.learning.metrics import is_measured
+        from qdts.learning.metrics import is_matched, is_measured
 
+        if is_matched(metrics):
+            self.matched = metrics
         if is_measured(metrics):
-            self.nash_conv.append(metrics["nash_conv"])
+            self.nash_conv.append(metrics["nash_conv" if "nash_conv" in metrics else "nash_conv_average"])
             self.average = metrics["nash_conv_average"]
             self.uniform = metrics.get("nash_conv_uniform")
             self.measured = metrics["generation"]
@@ -172,7 +185,7 @@ class Display(Quiet):
         from rich.table import Table
         from rich.text import Text
 
-        from qdts.learning.metrics import label
+        from qdts.learning.metrics import label, returns_of
 
         self.spinner.update(text=Text(self.beat.stage))
         top = Table.grid(padding=(0, 2))
@@ -187,7 +200,7 @@ class Display(Quiet):
             f"{self.games_per_second:,.0f} games/s",
             "" if left is None else f"{int(left) // 60}:{int(left) % 60:02d} left",
         )
-        rows = [top, figures]
+        rows: list[Table | Text] = [top, figures]
         if self.nash_conv:
             row = Table.grid(padding=(0, 3))
             whose = "" if self.measured == self.newest["generation"] else f" of generation {self.measured:,}"
@@ -198,6 +211,10 @@ class Display(Quiet):
                 "" if self.uniform is None else f"uniform play {number(self.uniform)}",
             )
             rows.append(row)
+        if self.matched is not None:
+            words = "   ".join(map(return_words, returns_of(self.matched)))
+            whose = f"generation {self.matched['generation']:,}"
+            rows.append(Text(f"return against   {words}   {whose}, 95 % intervals"))
         return Group(*rows, Text("Ctrl-C stops; --resume goes on later", style="dim"))
 
 

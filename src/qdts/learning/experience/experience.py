@@ -19,7 +19,7 @@ from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples
 from qdts.nets.networks import Networks, groups_of
 
-SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING, AVERAGE_SAMPLING, AVERAGE_FITTING, SELF_PLAY_MOVES = range(7)
+SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING, AVERAGE_SAMPLING, AVERAGE_FITTING, SELF_PLAY_MOVES, MATCHES = range(8)
 """What a stream of random numbers is for."""
 BULK = 128
 """Rows of one call of a network where many nodes are evaluated at once."""

@@ -1,4 +1,4 @@
-"""The report of a run: an HTML page with pictures.
+"""The report of a run, and runs side by side: HTML pages with pictures.
 
 May import runs, metrics and settings.
 """

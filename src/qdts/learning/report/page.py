@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -14,14 +14,14 @@ from qdts.learning.metrics import (
     FIGURES,
     METRICS,
     Line,
-    Metric,
     generation_of,
-    is_measured,
+    is_matched,
     label,
     latest,
-    with_speeds,
+    returns_of,
 )
-from qdts.learning.report.picture import Point, Series, picture
+from qdts.learning.report.curves import series_of, thinned
+from qdts.learning.report.picture import picture
 from qdts.learning.run import Run
 
 STYLE = """
@@ -83,6 +83,11 @@ def _figures(metrics: Sequence[Line]) -> dict[str, str]:
         value = latest(metrics, name)
         if value is not None:
             figures[f"{label(name)} ({BY_NAME[name].unit}){_earlier(metrics, name)}"] = f"{value:.4g}"
+    matched = next((line for line in reversed(metrics) if is_matched(line)), {})
+    for found in returns_of(matched):
+        low, high = found.interval or (math.nan, math.nan)
+        name = f"return against {found.opponent}{_earlier(metrics, 'match_games')}"
+        figures[name] = f"{found.mean:.4g} ({low:.4g} to {high:.4g})"
     for row in latest(metrics, "nash_conv_search") or []:
         name = f"{label('nash_conv_search')}, {row['visits']:,} visits{_earlier(metrics, 'nash_conv_search')}"
         figures[name] = f"{row['nash_conv']:.4g}"
@@ -97,35 +102,14 @@ def _earlier(metrics: Sequence[Line], name: str) -> str:
 
 def _pictures(metrics: Sequence[Line]) -> str:
     """All pictures that have something to show."""
-    lines = _thinned(metrics)
+    lines = thinned(metrics)
     made = (
         picture(
             figure.title,
-            [series for metric in METRICS if metric.figure == figure for series in _series(lines, metric)],
+            [series for metric in METRICS if metric.figure == figure for series in series_of(lines, metric)],
             log_y=figure.log,
+            zero=figure.zero,
         )
         for figure in FIGURES
     )
     return "\n".join(text for text in made if text)
-
-
-def _thinned(metrics: Sequence[Line]) -> list[Line]:
-    """The lines to draw, with speeds: all that were measured, and of the others the last in each 0.01 of log₁₀ s."""
-    kept: dict[tuple[bool, int], Line] = {}
-    for before, line in zip([None, *metrics], metrics, strict=False):
-        measured = is_measured(line)
-        column = line["generation"] if measured else math.floor(100 * math.log10(max(line["seconds"], 1e-9)))
-        kept[measured, column] = with_speeds(line, before)
-    return sorted(kept.values(), key=lambda line: line["generation"])
-
-
-def _series(lines: Iterable[Line], metric: Metric) -> list[Series]:
-    """The curve of a metric; dots for each number of visits where it is a list by visits."""
-    there = [(line["seconds"], line[metric.name]) for line in lines if line.get(metric.name) is not None]
-    if not any(isinstance(value, list) for _, value in there):
-        return [Series(metric.curve, there, level=metric.constant)]
-    by_visits: dict[int, list[Point]] = {}
-    for seconds, rows in there:
-        for row in rows:
-            by_visits.setdefault(row["visits"], []).append((seconds, row["nash_conv"]))
-    return [Series(f"{metric.curve}, {visits:,} visits", points, dots=True) for visits, points in by_visits.items()]

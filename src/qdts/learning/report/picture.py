@@ -22,6 +22,8 @@ class Series(NamedTuple):
     dots: bool = False
     level: bool = False
     """Whether it is a dashed line across the picture, at the value of the last point."""
+    band: Sequence[tuple[float, float, float]] = ()
+    """Intervals around the curve: where, and the lower and upper end."""
 
 
 class Axis(NamedTuple):
@@ -51,18 +53,29 @@ class Axis(NamedTuple):
         return [x for x in found if self.low - 1e-9 <= math.log10(x) <= self.high + 1e-9]
 
 
-def picture(title: str, series: Sequence[Series], *, log_y: bool = True) -> str:
-    """An SVG element of curves against seconds; empty if there is nothing to draw. Seconds are logarithmic."""
+def picture(
+    title: str, series: Sequence[Series], *, log_y: bool = True, zero: bool = True, across: str = "seconds"
+) -> str:
+    """An SVG element of curves; empty if there is nothing to draw.
+
+    Args:
+        title: Above it.
+        series: What is drawn.
+        log_y: Whether the axis of values is logarithmic; that across always is.
+        zero: Whether the axis of values begins at zero if it is not.
+        across: What is counted across.
+    """
     drawable = [s._replace(points=[(x, y) for x, y in s.points if _fits(x, True) and _fits(y, log_y)]) for s in series]
     shown = [(s, COLOURS[i % len(COLOURS)]) for i, s in enumerate(drawable) if s.points]
     if not shown:
         return ""
-    across = _axis([x for s, _ in shown for x, _ in s.points], LEFT, WIDTH - RIGHT, True)
-    up = _axis([y for s, _ in shown for _, y in s.points], HEIGHT - BOTTOM, TOP, log_y)
-    parts = [_grid(across, up)]
+    horizontal = _axis([x for s, _ in shown for x, _ in s.points], LEFT, WIDTH - RIGHT, True)
+    heights = [y for s, _ in shown for y in (*(y for _, y in s.points), *(y for _, *ends in s.band for y in ends))]
+    up = _axis(heights, HEIGHT - BOTTOM, TOP, log_y, zero)
+    parts = [_grid(horizontal, up, across), *(_band(s, horizontal, up, colour) for s, colour in shown if s.band)]
     for s, colour in shown:
         draw = _dots if s.dots else _level if s.level else _curve
-        parts.append(draw(s, across, up, colour))
+        parts.append(draw(s, horizontal, up, colour))
     keys = "".join(
         f'<span><i style="background:{colour}"></i>{escape(s.name)} <b>{s.points[-1][1]:.3g}</b></span>'
         for s, colour in shown
@@ -78,13 +91,15 @@ def _fits(value: float, log: bool) -> bool:
     return math.isfinite(value) and (value > 0.0 or not log)
 
 
-def _axis(values: Sequence[float], start: float, end: float, log: bool) -> Axis:
+def _axis(values: Sequence[float], start: float, end: float, log: bool, zero: bool = True) -> Axis:
     """From the least value, or zero, to the greatest, with a little room, and never of no length."""
-    if not log:
-        return Axis(min(0.0, *values), 1.04 * max(0.0, *values) or 1.0, start, end, log)
-    low, high = math.log10(min(values)), math.log10(max(values))
-    room = 0.04 * (high - low) or 0.1
-    return Axis(low - room, high + room, start, end, log)
+    if log:
+        low, high = math.log10(min(values)), math.log10(max(values))
+        room = 0.04 * (high - low) or 0.1
+    else:
+        low, high = (min(0.0, *values), max(0.0, *values)) if zero else (min(values), max(values))
+        room = 0.04 * (high - low) or 1.0
+    return Axis(low if zero and not log and low == 0.0 else low - room, high + room, start, end, log)
 
 
 def _round_step(least: float) -> float:
@@ -93,7 +108,7 @@ def _round_step(least: float) -> float:
     return next(m * power for m in (1, 2, 5, 10) if m * power >= least * (1 - 1e-9))
 
 
-def _grid(across: Axis, up: Axis) -> str:
+def _grid(across: Axis, up: Axis, counted: str) -> str:
     lines, texts = [], []
     for x in across.ticks():
         at = across.place(x)
@@ -103,7 +118,7 @@ def _grid(across: Axis, up: Axis) -> str:
         at = up.place(y)
         lines.append(f"M{LEFT} {at:.1f}H{WIDTH - RIGHT}")
         texts.append(f'<text x="{LEFT - 5}" y="{at + 3.5:.1f}" text-anchor="end">{_label(y)}</text>')
-    texts.append(f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 6}" text-anchor="end">seconds</text>')
+    texts.append(f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 6}" text-anchor="end">{escape(counted)}</text>')
     return (
         f'<path d="{"".join(lines)}" fill="none" stroke="#dee2e6" stroke-width="0.8"/>'
         f'<g font-family="sans-serif" font-size="10" fill="#868e96">{"".join(texts)}</g>'
@@ -122,6 +137,16 @@ def _curve(series: Series, across: Axis, up: Axis, colour: str) -> str:
     return (
         f'<polyline points="{" ".join(points)}" fill="none" stroke="{colour}" stroke-width="1.6" '
         f'stroke-linejoin="round"/><circle cx="{x}" cy="{y}" r="2.6" fill="{colour}"/>'
+    )
+
+
+def _band(series: Series, across: Axis, up: Axis, colour: str) -> str:
+    """The intervals around a curve as one pale area; as a line where there is only one of them."""
+    ends = [(f"{across.place(x):.1f}", up.place(low), up.place(high)) for x, low, high in series.band]
+    around = [f"{x},{low:.1f}" for x, low, _ in ends] + [f"{x},{high:.1f}" for x, _, high in reversed(ends)]
+    return (
+        f'<polygon points="{" ".join(around)}" fill="{colour}" stroke="{colour}" stroke-width="0.6" '
+        'stroke-opacity="0.3" fill-opacity="0.12"/>'
     )
 
 

@@ -88,7 +88,6 @@ class Views(NamedTuple):
     child: Reals  # [I, B] the mean of û after each action over the games that took it
     took: Reals  # [I, B] 1 where some did
     times: Reals  # [I] how many games came there
-    weight: Reals  # [I] Σ n w
 
     def take(self, which: Ints) -> Views:
         """Some of them."""
@@ -104,12 +103,12 @@ def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Est
             if not len(own):
                 continue
             seen, who = batch.views(game, level.world[own], player), np.full(len(own), player)
-            times, w = level.times[own], level.times[own] * level.weight(own, player)
-            q, child = found.action[own, :, player], found.child[own, :, player]
-            took = (level.taken[own] > 0).astype(np.float64)
-            parts.append((seen, who, level.degree[own], level.policy[own], found.value[own, player], q, child, took,
-                          times, w))  # fmt: skip
-    view, player_, degree, policy, value, action, child_, took_, times_, weight = (
+            times, w = level.times[own], level.weight(own, player)
+            each = np.where(level.taken[own] > 0, w[:, None] / np.maximum(level.sampled[own], 1e-300), 0.0)
+            parts.append((seen, who, level.degree[own], level.policy[own], found.value[own, player],
+                          found.action[own, :, player], found.child[own, :, player], level.taken[own] * each,
+                          times, times * w))  # fmt: skip
+    view, player_, degree, policy, value, action, after, taking, times_, weight = (
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
     first, which = unique_rows(np.column_stack([player_, view]))
@@ -121,10 +120,9 @@ def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Est
         policy=policy[first],
         value=mean.of(value, weight),
         action=mean.of(action, weight),
-        child=mean.of(child_, weight[:, None] * took_),
-        took=(mean.total(took_) > 0).astype(np.float64),
+        child=mean.of(after, taking),
+        took=(mean.total(taking) > 0.0).astype(np.float64),
         times=mean.total(times_.astype(np.float64)),
-        weight=mean.total(weight),
     )
 
 
