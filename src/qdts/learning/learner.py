@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.learning.config import Config, at, changed
 from qdts.learning.experience.experience import (
@@ -41,10 +42,20 @@ def plays_by(game: Game, config: Config) -> str:
     return by
 
 
+def verify_targets(game: Game, config: Config) -> None:
+    """Raise an InputError where a target is asked for that the games can't give."""
+    if plays_by(game, config) == "search" and config.value.child_target == "estimate":
+        raise InputError(
+            "value.child_target=estimate follows from games that are sampled in bulk (play.by=values), and here they "
+            "are decided by search: expected network or auto"
+        )
+
+
 class Learner:
     """A game's networks, and where their experience comes from."""
 
     def __init__(self, game: Game, config: Config, seed: int, *, threads: int = 1, device: str = "cpu") -> None:
+        verify_targets(game, config)
         networks = Networks(game, Size(**asdict(config.net)), seed=seed, device=device, average=config.fit.average)
         self.resources = Resources(game, config, seed, networks, threads)
         self.source: Source = (

@@ -33,6 +33,8 @@ CHANCE = ("pig(winscore=6,diceoutcomes=3,horizon=12)",)
 EVERY = (*HIDDEN, *PERFECT, *CHANCE)
 DEFAULT, SEARCH = "default", "search"
 """The ideas that others are compared with."""
+NO_MATCHES = "measure.games=0"
+"""What is too large to be measured exactly is measured by no match, either."""
 SPLIT = "split"
 """The name of the cells that compare whole with split bids."""
 DICE = ((1, 6), (2, 6), (3, 6), (4, 6), (5, 6), (1, 4), (2, 3), (3, 2))
@@ -212,7 +214,7 @@ def make_cell(out: Path, cell: Cell, *, keep: bool = False) -> bool:
             return True
         _drop_others(folder, cell)
         if not is_trained(folder, cell.game, cell.minutes):
-            train_cell(folder, cell.game, cell.minutes, cell.seed, settings=cell.settings)
+            train_cell(folder, cell.game, cell.minutes, cell.seed, settings=(NO_MATCHES, *cell.settings))
         text = json.dumps(_measured(folder, cell), indent=1) + "\n"
         write_whole(file_of(out, cell), lambda file: file.write(text.encode()))
         if not keep:
