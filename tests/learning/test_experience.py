@@ -4,15 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from qdts import load_game
-from qdts.learning.config import Config, read_settings
+from qdts.games.interface import TERMINAL
+from qdts.learning.config import WHOLE_HISTORY, Config, preset, read_settings
 from qdts.learning.experience.coverage import Coverage
-from qdts.learning.experience.sampled import MEMORY, SampledGames, most_games
+from qdts.learning.experience.experience import ignore
+from qdts.learning.experience.sampled import (
+    MEMORY,
+    MOST_GAMES,
+    SampledGames,
+    most_games,
+    next_games,
+    policy_and_values,
+)
 from qdts.learning.experience.searched import SearchedGames, search_options
 from qdts.learning.learner import Learner, plays_by
+from qdts.learning.nodes.evaluation import values_at
+from qdts.learning.nodes.nodes import arrive, children, queries_of
+from qdts.learning.selfplay.sampling import sample_games
+from qdts.learning.targets.policy import policy_examples, policy_targets
+from qdts.nets.examples import joined
+from qdts.search.options.named import named
 from qdts.search.options.options import Options
 from qdts.search.options.variants import Decision, Select
+
+FEW = ["play.games=40", "belief.games=6", "fit.steps=1", "fit.rows=16", "belief.steps=1", "net.width=8"]
 
 
 def options(spec: str, *settings: str, spread: float = 1.0) -> Options:
@@ -42,6 +60,75 @@ def test_with_perfect_information_it_is_alpha_zero() -> None:
     assert learner.source.has_records
 
 
+def test_moves_by_visits_are_those_of_roots_that_choose_by_puct() -> None:
+    found = options("kuhn_poker", "policy.target=played-visits")
+    assert (found.root_select, found.decision) == (Select.PUCT, Decision.VISITS)
+
+
+def test_the_recipe_of_the_document() -> None:
+    """`qdts` with intervals, moves and targets by filtered visits, outcomes, H from games without exploring."""
+    config = preset("document")
+    found = search_options(load_game("kuhn_poker"), config, 0.5)
+    mirror = {"root_step": found.root_step, "root_temperature": found.root_temperature}
+    assert found == named("qdts", decision="lcb", noise=0.25, **mirror)
+    assert (found.eps_sample, found.eps_opponent) == (0.1, 0.1)
+    assert (config.value.target, config.belief.source, config.belief.explore) == ("outcome", "sampled", 0.0)
+    assert config.window == config.policy.window == config.value.window == WHOLE_HISTORY
+
+
+@pytest.mark.parametrize("window", [1, 2, 9])
+def test_p_learns_from_a_window(window: int) -> None:
+    """The examples of the newest generations, and the same ones again after it was resumed from their records."""
+    settings = [*FEW, "play.by=search", "search.games=6", "search.visits=2", f"policy.window={window}"]
+    config = read_settings([*settings, "value.window=2"], Config())
+    source = Learner(load_game("kuhn_poker"), config, 0).source
+    made = [source.make(generation, 0.0, ignore) for generation in range(1, 5)]
+    records = source.records  # type: ignore[attr-defined]
+    assert [record.generation for record in records] == [1, 2, 3, 4][-max(window, 2) :]
+    parts = [policy_examples(record.game, policy_targets(record, power=0.75)) for record in records[-window:]]
+    np.testing.assert_array_equal(made[-1].policy.target, joined(parts).target)
+    resumed = Learner(load_game("kuhn_poker"), config, 0).source
+    resumed.resume(made[-1].metrics, records[1:] if len(records) == config.window else records)
+    again, first = resumed.make(5, 0.0, ignore), source.make(5, 0.0, ignore)
+    assert len(again.policy.weight) == len(first.policy.weight)
+    np.testing.assert_array_equal(again.value.target, first.value.target)
+
+
+@pytest.mark.parametrize("setting", ["value.baseline=evaluated", "net.child_values=false"])
+def test_baselines_of_sampled_games(setting: str) -> None:
+    """V of every child, evaluated by itself; or V of the node, where there is no V_c."""
+    game = load_game("leduc_poker")
+    learner = Learner(game, read_settings([*FEW, setting], Config()), 0)
+    network = learner.evaluator()
+    evaluated = setting == "value.baseline=evaluated"
+    levels = sample_games(
+        game, policy_and_values(network, evaluated=evaluated), 20, np.zeros(2), np.random.default_rng(0)
+    )
+    compared = 0
+    for level in levels:
+        for row in np.flatnonzero(level.mover != TERMINAL)[:3]:
+            for player in range(2):
+                node = arrive(game, level.world[[row]], np.array([player]))
+                below = children(game, queries_of(game, node))
+                expected = values_at(game, network, below.nodes if evaluated else node)[:, 0]
+                found = level.children[row, : level.degree[row], player]
+                np.testing.assert_allclose(found, np.broadcast_to(expected, found.shape), atol=1e-5)
+                compared += 1
+    assert compared > 20
+    assert np.isfinite(learner.learn(learner.gather(1, 0.0), 1, 0.0)["value_loss"])
+
+
+def test_children_by_the_network() -> None:
+    """Every choice has a target then, the network's own V of the child."""
+    learner = Learner(load_game("kuhn_poker"), read_settings([*FEW, "value.child_target=network"], Config()), 0)
+    network = learner.evaluator()
+    examples = learner.gather(1, 0.0).value
+    assert (examples.has_children == 1.0).all()
+    below = children(learner.game, examples.queries)
+    expected = values_at(learner.game, network, below.nodes)
+    np.testing.assert_allclose(examples.children[below.source, below.column], expected, atol=1e-5)
+
+
 def test_the_unit_of_steps() -> None:
     """A step of η and a pull of α in units of the spread are η / σ and α σ in units of S."""
     plain, wide = options("kuhn_poker"), options("kuhn_poker", spread=0.25)
@@ -53,13 +140,48 @@ def test_the_unit_of_steps() -> None:
 @pytest.mark.parametrize("spec", ["kuhn_poker", "phantom_ttt", "goofspiel", "hearts"])
 def test_bulk_games_are_held_to_memory(spec: str) -> None:
     """Long games and large worlds get fewer."""
-    game, config = load_game(spec), Config()
-    games = most_games(game, config, config.play.games)
+    game, wanted = load_game(spec), 10_000
+    games = most_games(game, wanted)
     size = 8 * (game.world_size + 4 * game.max_branching) + 12 * game.max_branching * game.players
-    assert 100 <= games <= config.play.games
-    assert (games == config.play.games) == (spec == "kuhn_poker")
+    assert 100 <= games <= wanted
+    assert (games == wanted) == (spec == "kuhn_poker")
     assert games * 3 * size < 2 * MEMORY
-    assert plays_by(game, config) == "values"
+    assert plays_by(game, Config()) == "values"
+
+
+def test_the_number_of_games_follows_their_histories() -> None:
+    """It rises as long as these are few, and never above what they allow."""
+    assert next_games(10_000, 1_000, 40_000) == 20_000
+    assert next_games(10_000, 50_000, 40_000) == 8_000
+    assert next_games(900_000, 58, 40_000) == MOST_GAMES
+    assert next_games(1, 100, 10) == 1
+
+
+def test_a_small_game_gets_more_games_each_generation() -> None:
+    """And a source that resumes goes on with as many; a number that is given is kept to."""
+    few = [text for text in FEW if not text.startswith("play.games")]
+    learner = Learner(load_game("kuhn_poker"), read_settings(few, Config()), 0)
+    first = learner.gather(1, 0.0).metrics
+    second = learner.gather(2, 0.0).metrics
+    assert second["games"] == 2 * first["games"]
+    assert first["histories"] <= 2 * 58
+    other = Learner(load_game("kuhn_poker"), read_settings(few, Config()), 0)
+    other.source.resume(first, [])
+    assert other.gather(2, 0.0).metrics["games"] == second["games"]
+    fixed = Learner(load_game("kuhn_poker"), read_settings(FEW, Config()), 0)
+    assert [fixed.gather(n, 0.0).metrics["games"] for n in (1, 2)] == [40, 40]
+
+
+def test_threads_change_nothing() -> None:
+    """Seats, examples and networks are independent of each other: two threads learn what one learns."""
+    found = []
+    for threads in (1, 2):
+        learner = Learner(load_game("leduc_poker"), read_settings(FEW, Config()), 0, threads=threads)
+        losses = [learner.learn(learner.gather(n, 0.0), n, 0.0) for n in (1, 2)]
+        found.append((losses, learner.networks.tensors()))
+    (losses, tensors), (others, same) = found
+    assert losses == others
+    assert all(torch.equal(tensor, same[name]) for name, tensor in tensors.items())
 
 
 @pytest.mark.parametrize("spec", ["phantom_ttt", "hearts"])

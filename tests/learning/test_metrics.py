@@ -35,11 +35,15 @@ def test_the_docs_have_the_table() -> None:
     assert markdown_table() in DOCS.read_text(encoding="utf-8")
 
 
+NOT_OF_IT = {"searches", "visits", "outcome_residual", "consistency_loss", "best_child_loss", "bayes_loss"}
+"""Those of searched games, and losses without a weight."""
+
+
 def test_a_run_writes_metrics_in_their_order(kuhn_run: Run) -> None:
     names = [metric.name for metric in METRICS if not metric.derived]
     for found in kuhn_run.metrics():
         assert [*found] == [name for name in names if name in found]
-    of_others = {"searches", "visits", "outcome_residual"} | {n for n in names if n.startswith(("return_", "match_"))}
+    of_others = NOT_OF_IT | {name for name in names if name.startswith(("return_", "match_"))}
     assert {*kuhn_run.metrics()[-1]} == {*names} - of_others, "its games are sampled, and it is measured exactly"
 
 

@@ -9,9 +9,21 @@ import pytest
 
 from learning.naive_nodes import Key, chain, key, keys
 from learning.samples import HIDDEN, PERFECT, SPECS, sample
+from qdts.games.interface import NO_HOLE
+from qdts.kernels import Reals
 from qdts.learning.selfplay.record import Record
-from qdts.learning.targets.value import OUTCOME, ValueRule, following, residual_variance, value_targets
-from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE
+from qdts.learning.targets.value import (
+    OUTCOME,
+    ValueRule,
+    following,
+    luck_of_chance,
+    residual_variance,
+    value_targets,
+)
+from qdts.nets.model import Size
+from qdts.nets.networks import Networks
+from qdts.rng import seeded
+from qdts.search.evaluation.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, Query
 
 TARGETS = [ValueRule(mix, deblunder) for mix in (0.0, 0.5, 1.0) for deblunder in (True, False)]
 
@@ -23,11 +35,13 @@ def own_value(record: Record, t: int) -> float:
     return float(sum(p * q for p, q in zip(record.move[of], middle, strict=True)))
 
 
-def follows(record: Record, g: int, t: int, player: int, rule: ValueRule) -> float | None:
+def follows(record: Record, g: int, t: int, player: int, rule: ValueRule, luck: Reals | None = None) -> float | None:
     """F(t) of a player in game g; None where it is not known."""
     if t == record.first[g + 1]:
         return float(record.returns[g, player])
-    later = follows(record, g, t + 1, player, rule)
+    later = follows(record, g, t + 1, player, rule, luck)
+    if luck is not None and record.mover[t] == -1 and later is not None:
+        later -= float(luck[t, player])
     if record.explored[t]:
         later = None
     if record.mover[t] != player:
@@ -49,6 +63,46 @@ def test_what_follows(spec: str) -> None:
                     assert known[t + g] == (expected is not None)
                     if expected is not None:
                         assert value[t + g] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("spec", ["leduc_poker", "goofspiel(num_cards=3)", "pig(players=3,winscore=10)"])
+def test_the_luck_of_chance(spec: str) -> None:
+    """L by its equation, node by node; what follows without it; and its mean over outcomes is zero."""
+    record = sample(spec, 20)
+    game = record.game
+    network = Networks(game, Size(16, 1, "mlp"), seed=3).evaluator("model", "belief", batch=16, cache=0)
+    luck = luck_of_chance(record, network)
+    lucky = 0
+    for t in range(len(record.action)):
+        if record.mover[t] != -1:
+            assert (luck[t] == 0.0).all()
+            continue
+        offered = game.chance(record.worlds[t])
+        for player in range(game.players):
+            query = Query(
+                CHANCE, record.worlds[t], player if game.hidden else 0, NOTHING, NO_HOLE,
+                np.array([o for o, _ in offered]), np.array([p for _, p in offered]),
+            )  # fmt: skip
+            children = network.evaluate(query, seeded(0)).child_values[:, 0 if game.hidden else player]
+            mean = sum(p * x for (_, p), x in zip(offered, children, strict=True))
+            taken = next(i for i, (o, _) in enumerate(offered) if o == record.action[t])
+            assert luck[t, player] == pytest.approx(children[taken] - mean, abs=1e-6)
+            assert sum(p * (x - mean) for (_, p), x in zip(offered, children, strict=True)) == pytest.approx(
+                0, abs=1e-6
+            )
+            lucky += abs(luck[t, player]) > 1e-4
+    assert lucky > 10
+    for rule in (ValueRule(0.5, True), OUTCOME):
+        for player in range(game.players):
+            value, known = following(record, player, rule, luck)
+            for g in range(len(record)):
+                for t in range(record.first[g], record.first[g + 1] + 1):
+                    expected = follows(record, g, t, player, rule, luck)
+                    assert known[t + g] == (expected is not None)
+                    if expected is not None:
+                        assert value[t + g] == pytest.approx(expected, abs=1e-9)
+    with_luck, without = (value_targets(record, OUTCOME, by) for by in (luck, None))
+    assert not np.allclose(with_luck.target, without.target)
 
 
 @pytest.mark.parametrize("spec", ["leduc_poker", "tic_tac_toe"])

@@ -19,11 +19,20 @@ from qdts.learning.targets.value import ValueRule, value_examples, value_targets
 from qdts.nets.encoding import child_columns, in_seats
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples, sample_examples
-from qdts.nets.losses import Batch, child_loss, cross_entropy, policy_tensors, value_loss, value_tensors
+from qdts.nets.losses import (
+    Batch,
+    best_child_loss,
+    child_loss,
+    consistency_loss,
+    cross_entropy,
+    policy_tensors,
+    value_loss,
+    value_tensors,
+)
 from qdts.nets.model import Size
 from qdts.nets.networks import Networks, Steps, use_threads
 from qdts.search.evaluation.batches import empty_evaluations
-from qdts.search.evaluation.evaluator import CHANCE, SAMPLE
+from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE
 
 SPECS = ["leduc_poker", "kuhn_poker(players=3)", "tic_tac_toe", "pig(players=3,winscore=10)"]
 HIDDEN = SPECS[:2]
@@ -62,11 +71,9 @@ def examples_of(spec: str, networks: Networks) -> tuple[PolicyExamples, ValueExa
 
 def out_of(networks: Networks, examples: PolicyExamples | ValueExamples, *, belief: bool = False) -> Tensor:
     """What the model says of every row."""
-    count, shape = len(examples.weight), networks.shape
-    inputs, beliefs = torch.zeros((count, shape.inputs)), torch.zeros((count, shape.belief_inputs))
-    networks._encode(examples.queries, np.arange(count), inputs, beliefs)
+    inputs = networks.inputs(examples.queries, np.arange(len(examples.weight)), belief=belief)
     with torch.inference_mode():
-        out: Tensor = networks.belief(beliefs) if belief else networks.model(inputs)
+        out: Tensor = networks.belief(inputs) if belief else networks.model(inputs)
     return out.clone()
 
 
@@ -121,7 +128,7 @@ def test_the_losses_of_v_and_its_children(spec: str) -> None:
         for p in networks.model.parameters():
             p.mul_(0.3)  # so that no value is held to its bounds
     game, scale = networks.game, networks.shape.scale
-    policy, examples = examples_of(spec, networks)
+    _, examples = examples_of(spec, networks)
     numbers = np.random.default_rng(1)
     examples = examples._replace(children=numbers.uniform(-1, 1, examples.children.shape))
     examples = examples._replace(has_children=numbers.integers(0, 2, examples.queries.choices.shape).astype(float))
@@ -146,12 +153,64 @@ def test_the_losses_of_v_and_its_children(spec: str) -> None:
     variance = np.average((np.array(every) - mean) ** 2, weights=weights)
     tensors = value_tensors(examples, networks.shape, networks.device).take(rows)
     out = out_of(networks, examples)[rows]
-    batch = Batch(policy_tensors(policy, networks.device), tensors, out, out[:, networks.shape.actions :])
+    batch = Batch(tensors, out[:, networks.shape.actions :])
     v_loss, c_loss = value_loss(batch), child_loss(batch)
     assert float(v_loss) == pytest.approx(np.mean(squares) / variance, rel=1e-4)
     assert float(c_loss) == pytest.approx(np.mean(below) / variance, rel=1e-4)
     assert len(squares) > 5
     assert len(below) > 20
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_losses_of_consistency(spec: str) -> None:
+    """V against the mean of V_c wherever a distribution is known, and against the largest V_c at ACT nodes."""
+    networks = networks_of(load_game(spec))
+    with torch.no_grad():
+        for p in networks.model.parameters():
+            p.mul_(0.3)
+    game, scale = networks.game, networks.shape.scale
+    record = sample(spec, 12)
+    policy = policy_examples(game, policy_targets(record))
+    network = Network(game, networks.model, networks.belief, batch=16)
+    examples = value_examples(game, value_targets(record, ValueRule(0.5, False)), network, priors=True)
+    kinds = examples.queries.kind
+    np.testing.assert_allclose(examples.prior.sum(1), kinds != OPPONENT)
+    rows = np.random.default_rng(1).integers(len(examples.weight), size=60)
+    value, children = evaluated(networks, examples)
+    alone = not game.hidden and game.zero_sum and game.players == 2
+    means, largest = list[float](), list[float]()
+    for row in rows:
+        of, own = range(int(examples.queries.degree[row])), int(examples.queries.player[row])
+        if kinds[row] != OPPONENT:
+            for k in [own] if alone else range(value.shape[1]):
+                mean = sum(examples.prior[row, i] * children[row, i, k] for i in of)
+                means.append(float((value[row, k] - mean) / scale) ** 2)
+        if kinds[row] == ACT:
+            k = 0 if game.hidden else own
+            largest.append(float((value[row, k] - max(children[row, i, k] for i in of)) / scale) ** 2)
+    tensors = value_tensors(examples, networks.shape, networks.device).take(rows)
+    out = out_of(networks, examples)[rows]
+    batch = Batch(tensors, out[:, networks.shape.actions :])
+    assert float(consistency_loss(batch)) * tensors.variance == pytest.approx(np.mean(means), rel=1e-4)
+    assert float(best_child_loss(batch)) * tensors.variance == pytest.approx(np.mean(largest), rel=1e-4)
+    assert 5 < len(largest) < 60 or spec == "tic_tac_toe"
+    steps = Steps(np.full(3, 3e-3), 16, np.random.default_rng(0))
+    assert "consistency_loss" not in networks.fit(policy, examples, steps)
+    assert networks.fit(policy, examples, steps, {"consistency_loss": 1.0})["consistency_loss"] > 0.0
+
+
+def test_a_model_without_child_values() -> None:
+    """It has no loss of V_c, its outputs are fewer, and V of a node stands for all of its children."""
+    game = load_game("leduc_poker")
+    networks = Networks(game, Size(8, 1, "mlp", child_values=False))
+    assert networks.shape.outputs == game.num_actions + 1
+    policy, value = examples_of("leduc_poker", networks_of(game))
+    losses = networks.fit(policy, value, Steps(np.full(3, 3e-3), 16, np.random.default_rng(0)), {"consistency_loss": 1})
+    assert losses["child_loss"] == 0.0
+    assert losses["value_loss"] > 0.0
+    found, children = evaluated(networks, value)
+    for row in range(len(value.weight)):
+        assert (children[row, : value.queries.degree[row]] == found[row]).all()
 
 
 def test_columns_of_child_values() -> None:
@@ -191,7 +250,7 @@ def fitted(networks: Networks, spec: str, times: int, seed: int = 0) -> list[flo
         out += networks.fit(policy, value, steps, {"child_loss": 0.5}).values()
         if networks.game.hidden:
             examples = belief_examples(networks.game, belief_targets(networks.game, explorers_moves(sample(spec, 12))))
-            out.append(networks.fit_belief(examples, steps))
+            out += networks.fit_belief(examples, steps).values()
     return out
 
 

@@ -70,14 +70,15 @@ def exact(game: Game, view: Ints, player: int, strategy: Strategy) -> Weighed:
     return found
 
 
-def bayes(game: Game, view: Ints, player: int, strategy: Strategy, h: Strategy) -> Weighed:
-    """The same from the last own turn on; `h` gives a distribution over the values of a vector's next hole."""
+def bayes(game: Game, view: Ints, player: int, strategy: Strategy, h: Strategy, turns: int = 1) -> Weighed:
+    """The same from some own turns ago on; `h` gives a distribution over the values of a vector's next hole."""
     found = []
     for world in all_completions(game, view):
         way = worlds_to(game, world)
         weight = by_the_rules(game, view, world) if game.weights == "chance" else 1.0
         whole = [game.mover(w) == player and not game.midway(after) for (w, _), (after, _) in pairwise(way)]
-        last = max((k for k, is_own in enumerate(whole) if is_own), default=None)
+        own = [k for k, is_own in enumerate(whole) if is_own]
+        last = own[-turns] if len(own) >= turns else None
         if last is not None:
             at = way[last][0]
             vector = game.view(at, player)

@@ -33,10 +33,10 @@ def main() -> None:
     """Print the table."""
     for spec in ("kuhn_poker", "leduc_poker"):
         policy = equilibrium(spec)
-        for name in ("a-ismcts", "qdts", "qdts, P̂ prior"):
+        for name in ("a-ismcts", "a-ismcts, P̂ dirichlet", "qdts", "qdts, P̂ prior"):
             for error in (0.0, 0.02, 0.1):
-                options, eps = named("a-ismcts"), max(0.1, 2 * error)
-                if name != "a-ismcts":
+                options, eps = named("a-ismcts", estimate="dirichlet" if "P̂" in name else "counts"), max(0.1, 2 * error)
+                if not name.startswith("a-ismcts"):
                     estimate = "prior" if "prior" in name else "dirichlet"
                     options = named("qdts", eps_sample=eps, eps_opponent=eps, estimate=estimate)
                 table = Table(policy, belief_noise=error)

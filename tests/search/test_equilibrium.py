@@ -27,6 +27,14 @@ def test_search_leaves_an_equilibrium_as_it_is(spec: str) -> None:
     assert late < early
 
 
+def test_raw_counts_of_simulated_players_move_it_away_even_with_exact_models() -> None:
+    """Against what QDTS and NI claim of `a-ismcts`; with the Dirichlet estimate alone it is at rest."""
+    policy = equilibrium("kuhn_poker")
+    counts, dirichlet = (named("a-ismcts", estimate=estimate) for estimate in ("counts", "dirichlet"))
+    assert distances(policy, Table(policy), counts, 10_000).mean() > 0.1
+    assert distances(policy, Table(policy), dirichlet, 10_000).mean() < 0.002
+
+
 @pytest.mark.parametrize("spec", ["kuhn_poker", "leduc_poker"])
 @pytest.mark.parametrize("error", [0.02, 0.10])
 def test_without_intervals_a_wrong_belief_makes_it_collapse(spec: str, error: float) -> None:

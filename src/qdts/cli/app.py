@@ -33,6 +33,7 @@ COMMANDS = (
     "match",
     "compare",
     "survey",
+    "ablate",
     "bench",
 )
 """The commands, in the order of the help.

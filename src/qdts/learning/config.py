@@ -72,6 +72,9 @@ class NetSettings:
             "auto": "convolutions where the game is played on a board",
         },
     )
+    child_values: bool = setting(
+        True, "Whether the model has V_c; without it V of a node stands for all of its children (first-play urgency)."
+    )
 
 
 @dataclass(frozen=True)
@@ -103,9 +106,13 @@ class PlaySettings:
             "auto": "search with perfect information, values where something is hidden",
         },
     )
-    games: int = setting(10_000, "Games of a generation, where they are sampled in bulk.", COUNT)
+    games: int = setting(
+        0,
+        "Games of a generation, where they are sampled in bulk; 0: as many as have about play.histories histories.",
+        Bounds(0, 1_000_000_000, "a whole number that is not negative"),
+    )
     histories: int = setting(
-        100_000, "About the most different histories of all these games; more are fewer games.", COUNT
+        40_000, "About how many different histories the games of a generation have, all together.", COUNT
     )
     explore: float = setting(
         0.5, "The share of the exploring seat's moves in these games that are sampled uniformly.", EXPLORING
@@ -134,7 +141,8 @@ class PolicySettings:
             "mirror": "the mirror step",
             "visits": "the share of visits",
             "lcb": "filtered visits",
-            "played": "the frequencies of the actions that were played",
+            "played": "the frequencies of the actions that were played, sampled from the mirror step",
+            "played-visits": "the same, sampled by the share of visits",
         },
     )
     step: float = setting(
@@ -166,6 +174,7 @@ class PolicySettings:
         },
     )
     power: float = setting(0.75, "A view that occurred n times has weight n to this power.", SHARE)
+    window: int = setting(1, "Generations that P learns from, where games are decided by search.", COUNT)
 
 
 @dataclass(frozen=True)
@@ -177,9 +186,38 @@ class ValueSettings:
     )
     mix: float = setting(0.25, "λ: the share of what follows in the game; the rest is the search's own value.", SHARE)
     deblunder: bool = setting(True, "Whether the search's own value replaces what follows an exploring move.")
+    chance: bool = setting(
+        False,
+        "Whether the luck of chance is taken off what follows in a game, by V_c, where games are decided by search.",
+    )
     window: int = setting(5, "Generations that V learns from.", COUNT)
     weight: float = setting(1.0, "The weight of the loss of V.", NOT_NEGATIVE)
     child_weight: float = setting(0.5, "The weight of the loss of V_c.", NOT_NEGATIVE)
+    baseline: str = setting(
+        "children",
+        "What sampled outcomes are compared with, where games are sampled in bulk.",
+        choices={
+            "children": "V_c of each choice; without V_c, V of the node",
+            "evaluated": "V of each child, evaluated by itself",
+            "actions": "V_c of players' actions; the luck of chance is not corrected for",
+            "none": "nothing: outcomes count by their importance weights alone",
+        },
+    )
+    child_target: str = setting(
+        "auto",
+        "What V_c learns.",
+        choices={
+            "network": "the network's own V of the child",
+            "estimate": "the value of the child that follows from the games, where they are sampled in bulk",
+            "auto": "estimate where games are sampled in bulk, else network",
+        },
+    )
+    consistency: float = setting(
+        0.0,
+        "The weight of the loss that holds V to the mean of V_c under P, or under the rules of chance.",
+        NOT_NEGATIVE,
+    )
+    best_child: float = setting(0.0, "The weight of the loss that holds V to the largest V_c.", NOT_NEGATIVE)
 
 
 @dataclass(frozen=True)
@@ -202,6 +240,12 @@ class BeliefSettings:
         EXPLORING,
     )
     power: float = setting(1.0, "A node that occurred n times has weight n to this power.", SHARE)
+    bayes: float = setting(0.0, "The weight of the loss that holds H to Bayes' rule.", NOT_NEGATIVE)
+    bayes_since: str = setting(
+        "turn",
+        "Where Bayes' rule begins, in that loss.",
+        choices={"turn": "with H at the player's last own turn", "start": "at the start of the game, without H"},
+    )
     steps: int = setting(20, "Optimiser steps of a generation.", COUNT)
     rate: float = setting(1e-3, "The learning rate at the start of the run.", POSITIVE)
     rate_last: float = setting(1e-4, "The learning rate at the end of the run.", POSITIVE)
@@ -257,6 +301,11 @@ class Config:
         for known in SETTINGS.values():
             section, _, name = known.name.partition(".")
             known.verify(getattr(getattr(self, section), name))
+
+    @property
+    def window(self) -> int:
+        """Generations whose games are kept, where they are decided by search: as many as P or V learns from."""
+        return max(self.policy.window, self.value.window)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -334,8 +383,25 @@ SETTINGS: Mapping[str, Setting] = {known.name: known for known in _settings()}
 FORMERLY: Mapping[str, str] = {old: known.name for known in SETTINGS.values() for old in known.formerly}
 """The settings by their old names."""
 
-PRESETS: Mapping[str, Mapping[str, Any]] = {"default": {}}
-"""Settings by the name of a preset."""
+WHOLE_HISTORY = 1_000_000
+"""Generations of a window that forgets none."""
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "default": {},
+    "document": {
+        "play.by": "search",
+        "search.name": "qdts[noise=0.25]",
+        "search.explore": 0.0,
+        "search.eps": 0.1,
+        "search.eps_last": 0.1,
+        "policy.target": "lcb",
+        "policy.power": 1.0,
+        "policy.window": WHOLE_HISTORY,
+        "value.target": "outcome",
+        "value.window": WHOLE_HISTORY,
+        "belief.explore": 0.0,
+    },
+}
+"""Settings by the name of a preset; `document` is the recipe of QDTS, with AlphaZero's noise at the root."""
 
 
 def at(first: float, last: float, progress: float) -> float:

@@ -135,10 +135,12 @@ class Fitting:
         chosen = _some(examples.value, rows)._replace(weight=weight)
         value = value_examples(game, chosen, self._learner.resources.evaluator(bulk=True))
         weights = {"value_loss": config.value.weight, "child_loss": config.value.child_weight}
-        losses = networks.fit(examples.policy, value, Steps(rates, config.fit.rows, stream), weights)
+        losses = networks.fit(
+            examples.policy, value, Steps(rates, config.fit.rows, stream), weights, self._learner.resources.threads
+        )
         if examples.belief is not None:
             rates = np.full(steps, at(config.belief.rate, config.belief.rate_last, progress))
-            losses["belief_loss"] = networks.fit_belief(examples.belief, Steps(rates, config.fit.rows, stream))
+            losses |= networks.fit_belief(examples.belief, Steps(rates, config.fit.rows, stream))
         self.entropy = examples.policy.entropy
         return losses
 

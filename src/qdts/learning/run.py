@@ -131,8 +131,8 @@ class Run:
         save_record(record, self.record(record.generation))
 
     def load_records(self, last: int) -> list[Record]:
-        """The records up to generation `last` that V learns from in the next one, ascending."""
-        first = max(1 + self.given, last - self.config.value.window + 2)
+        """The records up to generation `last` that P or V learns from in the next one, ascending."""
+        first = max(1 + self.given, last - self.config.window + 2)
         return [load_record(self.record(n), self.game) for n in range(first, last + 1)]
 
     def make_folders(self) -> None:
@@ -150,7 +150,7 @@ class Run:
             if not is_kept(number):
                 self.checkpoint(number).unlink(missing_ok=True)
         for number in _numbers(self.folder / "records"):
-            if there and number <= there[-1] - self.config.value.window:
+            if there and number <= there[-1] - self.config.window:
                 self.record(number).unlink(missing_ok=True)
 
 

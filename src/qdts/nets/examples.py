@@ -38,6 +38,7 @@ class ValueExamples(NamedTuple):
     children: Reals  # [N, B, K] targets of V_c
     has_children: Reals  # [N, B] 1 where V_c has a target
     weight: Reals  # [N] examples are sampled in proportion to it
+    prior: Reals  # [N, B] the probability of each choice, P or the rules'; 0 at nodes where it is not known
 
 
 Examples = TypeVar("Examples", PolicyExamples, ValueExamples)

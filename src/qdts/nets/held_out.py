@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from qdts.kernels import Ints
-from qdts.nets.encoding import encode
 from qdts.nets.examples import PolicyExamples, ValueExamples, sample_examples
-from qdts.nets.losses import Batch, cross_entropy, policy_loss, policy_tensors, value_loss, value_tensors
+from qdts.nets.losses import Batch, cross_entropy, policy_tensors, value_loss, value_tensors
 from qdts.nets.networks import Networks
-from qdts.search.evaluation.evaluator import Queries
 
 MOST = 16
 """Batches that a loss is the mean of, at most."""
@@ -29,15 +26,14 @@ def held_out_losses(
     found: dict[str, list[float]] = {}
     with torch.inference_mode():
         for p_rows, v_rows in zip(_rows(policy, rows), _rows(value, rows), strict=False):
-            inputs = torch.cat([_inputs(networks, policy.queries, p_rows), _inputs(networks, value.queries, v_rows)])
-            heads = networks.average.heads(inputs.to(device), len(p_rows))
-            batch = Batch(p_targets.take(p_rows), v_targets.take(v_rows), *heads)
-            found.setdefault("policy_loss", []).append(policy_loss(batch).item())
-            found.setdefault("value_loss", []).append(value_loss(batch).item())
+            inputs = networks.inputs(policy.queries, p_rows), networks.inputs(value.queries, v_rows)
+            logits, values = networks.average.heads(torch.cat(inputs), len(p_rows))
+            found.setdefault("policy_loss", []).append(cross_entropy(logits, p_targets.take(p_rows)).item())
+            found.setdefault("value_loss", []).append(value_loss(Batch(v_targets.take(v_rows), values)).item())
         if belief is not None and len(belief.weight):
             targets = policy_tensors(belief, device, weighted=True)
             for some in _rows(belief, rows):
-                logits = networks.belief(_inputs(networks, belief.queries, some, of_belief=True).to(device))
+                logits = networks.belief(networks.inputs(belief.queries, some, belief=True))
                 found.setdefault("belief_loss", []).append(cross_entropy(logits, targets.take(some)).item())
     return {name: float(np.mean(losses)) for name, losses in found.items()}
 
@@ -46,11 +42,3 @@ def _rows(examples: PolicyExamples | ValueExamples, rows: int) -> Ints:
     """The examples of each batch."""
     steps = min(MOST, max(1, -(-len(examples.weight) // rows)))
     return sample_examples(examples.weight, steps, rows, np.random.default_rng(0))
-
-
-def _inputs(networks: Networks, queries: Queries, rows: Ints, *, of_belief: bool = False) -> Tensor:
-    """What a model sees of some queries."""
-    shape, game = networks.shape, networks.game
-    inputs, beliefs = (torch.zeros((len(rows), width)) for width in (shape.inputs, shape.belief_inputs))
-    encode(game.kernels.features, game.rules, shape, queries, rows, len(rows), inputs.numpy(), beliefs.numpy())
-    return beliefs if of_belief else inputs

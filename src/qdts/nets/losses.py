@@ -1,8 +1,10 @@
-"""Losses: each is one function of a training batch, and an entry of LOSSES.
+"""Losses. That of P is the cross-entropy; those of V and V_c are functions of a training batch, and entries of LOSSES.
 
-    policy_loss     − Σ_a target(a) · log P(a), over the legal actions
-    value_loss      (target − V)² / variance
-    child_loss      (target − V_c)² / variance
+    policy_loss         − Σ_a target(a) · log P(a), over the legal actions
+    value_loss          (target − V)² / variance
+    child_loss          (target − V_c)² / variance
+    consistency_loss    (V − Σ_c D(c) V_c)² / variance, D being P or the rules of chance (CV, idea 5)
+    best_child_loss     (V − max_c V_c)² / variance at ACT nodes (CV, idea 6)
 
 Each is a mean over the batch. `variance` is that of V's targets over all examples, so that a loss weighs the same
 in games with large and small returns. H has the loss of P, over the values of a hole instead of actions.
@@ -21,6 +23,7 @@ from torch.nn import functional
 from qdts.kernels import Ints
 from qdts.nets.encoding import Shape, as_outputs, child_columns, in_seats, offered
 from qdts.nets.examples import PolicyExamples, ValueExamples
+from qdts.search.evaluation.evaluator import ACT
 
 SMALLEST_VARIANCE = 1e-6
 """What the variance of targets counts as at least, in units of S²."""
@@ -47,23 +50,27 @@ class ValueTensors(NamedTuple):
     children: Tensor  # [M, B, R]
     has_child: Tensor  # [M, B, R] 1 where there is a target
     columns: Tensor  # [M, B · R] where V_c stands in the output of the value head
+    prior: Tensor  # [M, B] D; 0 where it is not known
+    acts: Tensor  # [M, B] 1 at the actions of ACT nodes
     variance: float
     """Of the targets of all examples."""
 
     def take(self, rows: Ints) -> ValueTensors:
         """Some of them."""
         at = torch.from_numpy(rows).to(self.target.device)
-        target, known, children = self.target[at], self.known[at], self.children[at]
-        return ValueTensors(target, known, children, self.has_child[at], self.columns[at], self.variance)
+        return self._replace(**{name: getattr(self, name)[at] for name in self._fields if name != "variance"})
 
 
 class Batch(NamedTuple):
-    """What a step learns from: the model's outputs with their targets."""
+    """What a step of V and V_c learns from: the model's outputs with their targets."""
 
-    policy: PolicyTensors
     value: ValueTensors
-    logits: Tensor  # [M, A] of P
     values: Tensor  # [M, R (1 + …)] V, then V_c
+
+    @property
+    def children(self) -> Tensor:
+        """V_c of the choices of each value example. [M, B, R]"""
+        return self.values.gather(1, self.value.columns).view_as(self.value.children)
 
 
 def policy_tensors(examples: PolicyExamples, device: torch.device, *, weighted: bool = False) -> PolicyTensors:
@@ -82,16 +89,19 @@ def value_tensors(examples: ValueExamples, shape: Shape, device: torch.device) -
     target, children = (in_seats(shape, queries, as_outputs(shape, x)) for x in (examples.target, examples.children))
     known = in_seats(shape, queries, examples.known)
     there = offered(queries)[..., None]
+    there = there & bool(shape.child_values)
     columns = np.where(there, child_columns(shape, queries) - shape.actions, 0)
     has_child = np.broadcast_to(there * examples.has_children[..., None], columns.shape)
+    acts = there[..., 0] & (queries.kind == ACT)[:, None]
     weight = examples.weight[:, None] * known + 1e-12
     variance = np.average((target - np.average(target, weights=weight)) ** 2, weights=weight)
-    target_, known_, children_, has_child_ = (
-        torch.tensor(x, dtype=torch.float32, device=device) for x in (target, known, children, has_child)
+    target_, known_, children_, has_child_, prior, acts_ = (
+        torch.tensor(x, dtype=torch.float32, device=device)
+        for x in (target, known, children, has_child, examples.prior * there[..., 0], acts)
     )
     return ValueTensors(
         target_, known_, children_, has_child_,
-        torch.tensor(columns.reshape(len(columns), -1), device=device),
+        torch.tensor(columns.reshape(len(columns), -1), device=device), prior, acts_,
         max(SMALLEST_VARIANCE, float(variance)),
     )  # fmt: skip
 
@@ -100,11 +110,6 @@ def cross_entropy(logits: Tensor, targets: PolicyTensors) -> Tensor:
     """− Σ_a target(a) · log p(a), p ∝ prior · exp(logit) over the choices of each example; the mean."""
     chosen = logits.gather(1, targets.choices) + targets.prior
     return -(targets.target * functional.log_softmax(chosen, 1)).sum(1).mean()
-
-
-def policy_loss(batch: Batch) -> Tensor:
-    """The cross-entropy of P with its targets."""
-    return cross_entropy(batch.logits, batch.policy)
 
 
 def value_loss(batch: Batch) -> Tensor:
@@ -117,14 +122,33 @@ def value_loss(batch: Batch) -> Tensor:
 def child_loss(batch: Batch) -> Tensor:
     """The mean square of target − V_c, where there is a target, in units of the variance of V's targets."""
     target, there = batch.value.children, batch.value.has_child
-    found = batch.values.gather(1, batch.value.columns).view_as(there)
-    square = (there * (found - target) ** 2).sum() / there.sum().clamp(min=1)
+    square = (there * (batch.children - target) ** 2).sum() / there.sum().clamp(min=1)
     return square / batch.value.variance
 
 
+def consistency_loss(batch: Batch) -> Tensor:
+    """The mean square of V − Σ_c D(c) V_c where D is known, in units of the variance of V's targets."""
+    prior = batch.value.prior
+    known = (prior.sum(1) > 0.0).float()[:, None]
+    expected = (prior[..., None] * batch.children).sum(1)
+    square = (known * (batch.values[:, : expected.shape[1]] - expected) ** 2).sum()
+    return square / (known.sum() * expected.shape[1]).clamp(min=1) / batch.value.variance
+
+
+def best_child_loss(batch: Batch) -> Tensor:
+    """The mean square of V − max_c V_c of the player to move at ACT nodes, in units of the same variance."""
+    acts = batch.value.acts
+    own, known = batch.children[..., 0], (acts.sum(1) > 0.0).float()
+    best = torch.where(acts > 0.0, own, -torch.inf).amax(1).nan_to_num(neginf=0.0)
+    return (known * (batch.values[:, 0] - best) ** 2).sum() / known.sum().clamp(min=1) / batch.value.variance
+
+
 LOSSES: Mapping[str, Callable[[Batch], Tensor]] = {
-    "policy_loss": policy_loss,
     "value_loss": value_loss,
     "child_loss": child_loss,
+    "consistency_loss": consistency_loss,
+    "best_child_loss": best_child_loss,
 }
-"""The losses of the model of P, V and V_c by the names of their metrics; the model is fitted to their weighted sum."""
+"""The losses of V and V_c by the names of their metrics; the model is fitted to their weighted sum and that of P."""
+OPTIONAL = {"consistency_loss", "best_child_loss"}
+"""Those that are only computed where they have a weight."""

@@ -26,6 +26,8 @@ class Size(NamedTuple):
     trunk: str = "auto"
     towers: int = 2
     """2: P has a trunk of its own; 1: P and V share one."""
+    child_values: bool = True
+    """Whether there is V_c."""
 
 
 class Model(nn.Module):
@@ -82,14 +84,15 @@ class Belief(Model):
 
 
 def make_models(
-    game: Game, *, width: int, layers: int, trunk: str, towers: int, seed: int = 0, device: str = "cpu"
-) -> tuple[PolicyValue, Belief]:
+    game: Game, *, width: int, layers: int, trunk: str, towers: int, child_values: bool = True, seed: int = 0,
+    device: str = "cpu",
+) -> tuple[PolicyValue, Belief]:  # fmt: skip
     """Both models of a game, their weights initialised from the seed; a width or layers of 0 follow from the game."""
     usual = TRUNKS[trunk_of(game, trunk)].size(game)
     width, layers = width or usual[0], layers or usual[1]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = PolicyValue(game, width=width, layers=layers, trunk=trunk, towers=towers)
+        model = PolicyValue(game, width=width, layers=layers, child_values=child_values, trunk=trunk, towers=towers)
         belief = Belief(game, width=width, layers=layers, trunk=trunk)
     return placed(model, device), placed(belief, device)
 

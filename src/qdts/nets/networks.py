@@ -8,7 +8,8 @@ The average gives late weights more say the longer the run (polynomial decay, Sh
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,13 +19,15 @@ from torch import Tensor, nn
 from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
+from qdts.nets.bayes import BayesExamples, bayes_loss
 from qdts.nets.checkpoint import group_of, load_into
 from qdts.nets.encoding import encode
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples, sample_examples
-from qdts.nets.losses import LOSSES, Batch, cross_entropy, policy_tensors, value_tensors
+from qdts.nets.losses import LOSSES, OPTIONAL, Batch, cross_entropy, policy_tensors, value_tensors
 from qdts.nets.model import Belief, Model, Size, find_device, make_models
 from qdts.nets.trunk import Towers
+from qdts.parallel import in_parallel
 from qdts.search.evaluation.evaluator import Queries
 
 STATE = ("step", "exp_avg", "exp_avg_sq")
@@ -72,7 +75,9 @@ class Networks:
         self.gamma = average
         self.updates = 0
         """How often the average was updated."""
-        self._adams = {"model": _adam(self.model), "belief": _adam(self.belief)}
+        towers = self.model.body.children() if isinstance(self.model.body, Towers) else [self.model]
+        self._adams = {"model": [_adam(tower) for tower in towers], "belief": [_adam(self.belief)]}
+        """An optimiser for each tower."""
 
     def evaluator(self, model: str, belief: str | None, *, batch: int, cache: int) -> Network:
         """Two groups of networks, as `groups_of` gives them, as an evaluator with an empty cache."""
@@ -82,67 +87,101 @@ class Networks:
         return Network(self.game, models[model], h, batch=batch, cache=cache, device=str(self.device))
 
     def fit(
-        self, policy: PolicyExamples, value: ValueExamples, steps: Steps, weights: Mapping[str, float] | None = None
-    ) -> dict[str, float]:
+        self, policy: PolicyExamples, value: ValueExamples, steps: Steps, weights: Mapping[str, float] | None = None,
+        threads: int = 1,
+    ) -> dict[str, float]:  # fmt: skip
         """Fit P, V and V_c to as many examples of P as of V in each step, and update the average.
 
         Args:
             policy: The examples of P.
             value: Those of V and V_c.
             steps: How many steps are taken, and how.
-            weights: Of the losses, by their names in LOSSES; 1 for those that are not named.
+            weights: Of the losses, by their names in LOSSES; where they are not named 0 for those in OPTIONAL, else 1.
+            threads: With two, towers are fitted side by side.
 
         Returns:
             The mean of each loss over the steps.
         """
-        targets = policy_tensors(policy, self.device), value_tensors(value, self.shape, self.device)
-        samples = [
+        p_rows, v_rows = (
             sample_examples(examples.weight, len(steps.rates), steps.examples, steps.stream)
             for examples in (policy, value)
-        ]
-        total = dict.fromkeys(LOSSES, 0.0)
-        inputs = torch.zeros((2 * steps.examples, self.shape.inputs))
-        for rate, p_rows, v_rows in zip(steps.rates, *samples, strict=True):
-            self._encode(policy.queries, p_rows, inputs[: steps.examples])
-            self._encode(value.queries, v_rows, inputs[steps.examples :])
-            heads = self.model.heads(inputs.to(self.device), steps.examples)
-            batch = Batch(targets[0].take(p_rows), targets[1].take(v_rows), *heads)
-            losses = {name: loss(batch) for name, loss in LOSSES.items()}
-            weighted = [(weights or {}).get(name, 1.0) * loss for name, loss in losses.items()]
-            _step(self._adams["model"], self.model, torch.stack(weighted).sum(), rate)
-            for name, loss in losses.items():
-                total[name] += loss.item()
+        )
+        weights = dict.fromkeys(OPTIONAL, 0.0) | dict(weights or {})
+        chosen = {name: loss for name, loss in LOSSES.items() if name not in OPTIONAL or weights[name] > 0.0}
+        p_targets, v_targets = policy_tensors(policy, self.device), value_tensors(value, self.shape, self.device)
+
+        def policy_loss(step: int, logits: Tensor) -> dict[str, Tensor]:
+            return {"policy_loss": cross_entropy(logits, p_targets.take(p_rows[step]))}
+
+        def value_losses(step: int, values: Tensor) -> dict[str, Tensor]:
+            batch = Batch(v_targets.take(v_rows[step]), values)
+            return {name: loss(batch) for name, loss in chosen.items()}
+
+        def of_policy(tower: nn.Module, step: int) -> dict[str, Tensor]:
+            return policy_loss(step, tower(self.inputs(policy.queries, p_rows[step])))
+
+        def of_values(tower: nn.Module, step: int) -> dict[str, Tensor]:
+            return value_losses(step, tower(self.inputs(value.queries, v_rows[step])))
+
+        def of_both(step: int) -> dict[str, Tensor]:
+            inputs = self.inputs(policy.queries, p_rows[step]), self.inputs(value.queries, v_rows[step])
+            logits, values = self.model.heads(torch.cat(inputs), steps.examples)
+            return policy_loss(step, logits) | value_losses(step, values)
+
+        body, losses = self.model.body, [of_both]
+        if isinstance(body, Towers):
+            losses = [partial(of_policy, body.policy), partial(of_values, body.value)]
+        adams = self._adams["model"]
+        fits = [partial(_descend, adam, loss, steps.rates, weights) for adam, loss in zip(adams, losses, strict=True)]
+        found = in_parallel(fits, threads)
         self.update_average()
-        return {name: sum_ / max(len(steps.rates), 1) for name, sum_ in total.items()}
+        return {name: mean for means in found for name, mean in means.items()}
 
-    def fit_belief(self, examples: PolicyExamples, steps: Steps) -> float:
-        """Fit H; the mean loss."""
-        return self._fit_belief(self.belief, self._adams["belief"], examples, steps)
+    def fit_belief(
+        self, examples: PolicyExamples, steps: Steps, bayes: BayesExamples | None = None, weight: float = 0.0
+    ) -> dict[str, float]:
+        """Fit H; the mean of each loss. With `bayes` and a weight it is held to Bayes' rule, too."""
+        return self._fit_belief(self.belief, self._adams["belief"][0], examples, steps, bayes, weight)
 
-    def fit_average_belief(self, examples: PolicyExamples, steps: Steps) -> float:
-        """Fit H̄, which starts from the weights of H; the mean loss."""
+    def fit_average_belief(
+        self, examples: PolicyExamples, steps: Steps, bayes: BayesExamples | None = None, weight: float = 0.0
+    ) -> dict[str, float]:
+        """Fit H̄, which starts from the weights of H; the mean of each loss."""
         self.average_belief.load_state_dict(self.belief.state_dict())
-        return self._fit_belief(self.average_belief, _adam(self.average_belief), examples, steps)
+        return self._fit_belief(self.average_belief, _adam(self.average_belief), examples, steps, bayes, weight)
 
-    def _fit_belief(self, belief: Belief, adam: torch.optim.Adam, examples: PolicyExamples, steps: Steps) -> float:
+    def _fit_belief(
+        self, belief: Belief, adam: torch.optim.Adam, examples: PolicyExamples, steps: Steps,
+        bayes: BayesExamples | None, weight: float,
+    ) -> dict[str, float]:  # fmt: skip
         if not len(examples.weight):
-            return 0.0
-        targets, total = policy_tensors(examples, self.device, weighted=True), 0.0
-        inputs = torch.zeros((steps.examples, self.shape.belief_inputs))
-        samples = sample_examples(examples.weight, len(steps.rates), steps.examples, steps.stream)
-        for rate, rows in zip(steps.rates, samples, strict=True):
-            self._encode(examples.queries, rows, torch.zeros((len(rows), self.shape.inputs)), inputs)
-            loss = cross_entropy(belief(inputs.to(self.device)), targets.take(rows))
-            _step(adam, belief, loss, rate)
-            total += loss.item()
-        return total / max(len(steps.rates), 1)
+            return {"belief_loss": 0.0}
+        targets = policy_tensors(examples, self.device, weighted=True)
+        views: Ints | None = None
+        if bayes is not None and len(bayes.weight):
+            nodes = max(1.0, len(bayes.node) / len(bayes.weight))
+            views = sample_examples(bayes.weight, len(steps.rates), max(1, round(steps.examples / nodes)), steps.stream)
+        rows = sample_examples(examples.weight, len(steps.rates), steps.examples, steps.stream)
 
-    def _encode(self, queries: Queries, rows: Ints, inputs: Tensor, beliefs: Tensor | None = None) -> None:
-        spare = torch.zeros((len(rows), self.shape.belief_inputs)) if beliefs is None else beliefs
+        def losses(step: int) -> dict[str, Tensor]:
+            logits = belief(self.inputs(examples.queries, rows[step], belief=True))
+            found = {"belief_loss": cross_entropy(logits, targets.take(rows[step]))}
+            if bayes is not None and views is not None:
+                held = bayes.take(views[step])
+                everything = np.arange(len(held.queries.kind))
+                found["bayes_loss"] = bayes_loss(belief(self.inputs(held.queries, everything, belief=True)), held)
+            return found
+
+        return _descend(adam, losses, steps.rates, {"bayes_loss": weight})
+
+    def inputs(self, queries: Queries, rows: Ints, *, belief: bool = False) -> Tensor:
+        """The inputs of the model, or of that of H, for some queries."""
+        inputs, beliefs = (torch.zeros((len(rows), n)) for n in (self.shape.inputs, self.shape.belief_inputs))
         encode(
             self.game.kernels.features, self.game.rules, self.shape, queries, rows, len(rows),
-            inputs.numpy(), spare.numpy(),
+            inputs.numpy(), beliefs.numpy(),
         )  # fmt: skip
+        return (beliefs if belief else inputs).to(self.device)
 
     def update_average(self) -> None:
         """Move the average towards the weights."""
@@ -157,8 +196,8 @@ class Networks:
         out: dict[str, Tensor] = {}
         for name, module in self._modules().items():
             out |= {f"{name}.{key}": value.detach().cpu().clone() for key, value in module.state_dict().items()}
-        for name, adam in self._adams.items():
-            for i, state in enumerate(_states(adam)):
+        for name, adams in self._adams.items():
+            for i, state in enumerate(adam.state.get(p, {}) for adam in adams for p in _parameters(adam)):
                 for key in STATE:
                     if key in state:
                         out[f"optimizer.{name}.{i}.{key}"] = state[key].detach().cpu().clone()
@@ -174,8 +213,8 @@ class Networks:
         if updates is None:
             raise InputError(f"{what} lacks 'optimizer.updates', expected a checkpoint of a run")
         wrong = updates.shape != () or updates.is_floating_point() or int(updates) < 0
-        for name, adam in self._adams.items():
-            for i, parameter in enumerate(p for group in adam.param_groups for p in group["params"]):
+        for name, adams in self._adams.items():
+            for i, (adam, parameter) in enumerate((a, p) for a in adams for p in _parameters(a)):
                 start = f"{name}.{i}."
                 found = {key: kept.pop(start + key) for key in STATE if start + key in kept}
                 shapes = [tensor.shape for tensor in found.values()]
@@ -207,16 +246,24 @@ def _adam(module: nn.Module) -> torch.optim.Adam:
     return torch.optim.Adam(module.parameters(), fused=True)
 
 
-def _states(adam: torch.optim.Adam) -> list[dict[str, Tensor]]:
-    return [adam.state.get(p, {}) for group in adam.param_groups for p in group["params"]]
+def _parameters(adam: torch.optim.Adam) -> list[Tensor]:
+    return [p for group in adam.param_groups for p in group["params"]]
 
 
-def _step(adam: torch.optim.Adam, module: Model, loss: Tensor, rate: float) -> None:
-    """One step of the optimiser; each tower's gradient is clipped by itself."""
-    for group in adam.param_groups:
-        group["lr"] = float(rate)
-    adam.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    for part in module.body.children() if isinstance(module.body, Towers) else [module]:
-        nn.utils.clip_grad_norm_(part.parameters(), MAX_GRADIENT_NORM)
-    adam.step()
+def _descend(
+    adam: torch.optim.Adam, losses: Callable[[int], dict[str, Tensor]], rates: Reals, weights: Mapping[str, float]
+) -> dict[str, float]:
+    """Take a step of each rate down the weighted sum of losses, which depend on the number of the step; their means."""
+    total: dict[str, float] = {}
+    for step, rate in enumerate(rates):
+        found = losses(step)
+        for group in adam.param_groups:
+            group["lr"] = float(rate)
+        adam.zero_grad()
+        total_loss = torch.stack([weights.get(name, 1.0) * loss for name, loss in found.items()]).sum()
+        total_loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(_parameters(adam), MAX_GRADIENT_NORM)
+        adam.step()
+        for name, loss in found.items():
+            total[name] = total.get(name, 0.0) + loss.item()
+    return {name: sum_ / len(rates) for name, sum_ in total.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -245,8 +245,7 @@ def _checkpoint_of(run: Run, generation: int | None) -> Path:
 def _network(checkpoint: Checkpoint, file: Path, average: bool, device: str) -> Network:
     """The networks of a checkpoint, with averaged weights or the newest. A run by Bayes' rule has no H."""
     config, game = _config_of(checkpoint, file), checkpoint.game
-    net = config.net
-    models = make_models(game, width=net.width, layers=net.layers, trunk=net.trunk, towers=net.towers)
+    models = make_models(game, **asdict(config.net))
     groups = groups_of(average=average, source=config.belief.source)
     for model, group in zip(models, groups, strict=True):
         if group is not None:

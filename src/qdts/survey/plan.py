@@ -29,6 +29,7 @@ SEARCHES = (
     "nash-ismcts[belief=model]",
     "qdts-backprop",
     "qdts",
+    "qdts-descent",
     "qdts[root_q=middle]",
     "qdts[decision=lcb]",
     "qdts[decision=lcb,eps_sample=0,eps_opponent=0]",

@@ -7,17 +7,31 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from qdts import Game, InputError, load_game
 from qdts.games.interface import CHANCE, NO_HOLE, TERMINAL
 from qdts.kernels import Ints, Reals
+from qdts.nets.evaluator import Network
+from qdts.nets.model import Size
+from qdts.nets.networks import Networks
 from qdts.rng import State, seeded
 from qdts.search.bandit.searcher import bandit_search
 from qdts.search.beliefs import overrides as beliefs
 from qdts.search.beliefs.completions import Completions, completions
 from qdts.search.beliefs.overrides import BeliefOverride, with_belief
+from qdts.search.evaluation.batches import as_queries, empty_evaluations
 from qdts.search.evaluation.builtin import Playouts, Table, Uniform
-from qdts.search.evaluation.evaluator import ACT, SAMPLE, Evaluation, Evaluator, Query
+from qdts.search.evaluation.evaluator import (
+    ACT,
+    SAMPLE,
+    BatchEvaluator,
+    Evaluation,
+    Evaluations,
+    Evaluator,
+    Queries,
+    Query,
+)
 from qdts.search.forest.searcher import Searcher
 from qdts.search.options.named import named
 from qdts.search.options.variants import Belief
@@ -59,11 +73,11 @@ def view_of(game: Game, q: Query) -> Ints:
     return game.view(naive.all_completions(game, q.vector)[0], q.player)
 
 
-def both(table: Table, belief: Belief) -> tuple[Evaluator, Evaluator]:
+def both(table: Table, belief: Belief, turns: int = 1) -> tuple[Evaluator, Evaluator]:
     """A table's belief as the machine looks it up, and the same through Python."""
-    compiled = with_belief(table.game, table, belief)
+    compiled = with_belief(table.game, table, belief, turns)
     assert isinstance(compiled, Table)
-    return compiled, BeliefOverride(table.game, table, belief)
+    return compiled, BeliefOverride(table.game, table, belief, turns)
 
 
 @pytest.mark.parametrize("spec", GAMES)
@@ -107,6 +121,78 @@ def test_beliefs_are_as_written(spec: str, zeros: bool) -> None:
         for belief, pair in evaluators.items():
             for evaluator in pair:
                 assert held(evaluator, q) == pytest.approx(expected[belief], abs=1e-12), belief
+
+
+@pytest.mark.parametrize("spec", ["leduc_poker", "liars_dice(dice_sides=2,split=true)"])
+def test_bayes_begins_some_turns_ago(spec: str) -> None:
+    """With one turn as ever, with more of them further back, and from the start like `exact`."""
+    game = load_game(spec)
+    policy = policy_for(game, 3)
+    table = Table(policy, belief_noise=0.3, seed=1)
+
+    def h(vector: Ints) -> dict[int, float]:
+        q = query(game, SAMPLE, vector, game.mover(vector), game.legal(vector)[0])
+        return dict(zip(q.choices.tolist(), held(table, q).tolist(), strict=True))
+
+    late = [q for q in queries(game, 600) if q.kind == SAMPLE][-60:]
+    differs = 0
+    for turns in (1, 2, 100):
+        evaluators = both(table, Belief.BAYES, turns)
+        for q in late:
+            expected = naive.of_hole(game, q.vector, naive.bayes(game, view_of(game, q), q.player, policy, h, turns))
+            for evaluator in evaluators:
+                assert held(evaluator, q) == pytest.approx(expected, abs=1e-12)
+            if turns == 100:
+                assert expected == pytest.approx(truth(policy, q), abs=1e-12), "no H is left"
+            elif turns == 2:
+                differs += not np.allclose(expected, held(both(table, Belief.BAYES)[0], q))
+    assert differs > 5
+
+
+def network_of(game: Game) -> Network:
+    """One with weights that say something."""
+    networks = Networks(game, Size(8, 1, "mlp"), seed=1)
+    with torch.no_grad():
+        for model in (networks.model, networks.belief):
+            for p in model.parameters():
+                p.copy_(torch.randn(p.shape, generator=torch.Generator().manual_seed(2)) * 0.5)
+    return networks.evaluator("model", "belief", batch=16, cache=0)
+
+
+@pytest.mark.parametrize("turns", [1, 2])
+@pytest.mark.parametrize("belief", [Belief.EXACT, Belief.BAYES])
+def test_networks_are_evaluated_in_batches(belief: Belief, turns: int) -> None:
+    """The same H and the same search as one by one, with a tenth of the calls."""
+    game = load_game("leduc_poker")
+    network = network_of(game)
+    alone = BeliefOverride(game, Counting(network), belief, turns)
+    together = with_belief(game, network, belief, turns)
+    assert isinstance(together, BatchEvaluator)
+    found = [q for q in queries(game, 300) if q.kind == SAMPLE]
+    rows, evaluations = as_queries(game, found, seeded(0)), empty_evaluations(game, len(found))
+    calls = 0
+    evaluate_batch = network.evaluate_batch
+
+    def counted(queries: Queries, evaluations: Evaluations) -> None:
+        nonlocal calls
+        calls += 1
+        evaluate_batch(queries, evaluations)
+
+    network.evaluate_batch = counted  # type: ignore[method-assign]
+    together.evaluate_batch(rows, evaluations)
+    network.evaluate_batch = evaluate_batch  # type: ignore[method-assign]
+    for row, q in enumerate(found):
+        expected = alone.evaluate(q, seeded(0))
+        assert evaluations.prior[row, : len(q.choices)] == pytest.approx(expected.prior, abs=1e-5)
+        assert evaluations.value[row] == pytest.approx(expected.value, abs=1e-4)
+    assert calls <= 1 + len({(q.player, view_of(game, q).tobytes()) for q in found})
+    view, player = some_root(game, 1)
+    options = named("qdts", belief=belief, belief_turns=turns)
+    one, other = (
+        run_searches(game, [view], [player], options, 100, evaluator=e, seeds=[3])[0]
+        for e in (network, Counting(network))
+    )
+    assert one.move == pytest.approx(other.move, abs=1e-4)
 
 
 def errors(policy: Policy, noise: float, most: int) -> Reals:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from qdts.cli.benchmarks import cells as cells_
+from qdts.cli.benchmarks.cells import file_name, run_of
 from qdts.cli.benchmarks.measures import (
     Figure,
     Measure,
@@ -24,9 +26,7 @@ from qdts.cli.benchmarks.measures import (
     slowest_generation,
 )
 from qdts.files import write_whole
-from qdts.games.registry import load_game
-from qdts.learning.loop import Watch, resume, train
-from qdts.learning.run import Run, is_run, open_run
+from qdts.learning.loop import Watch
 from qdts.memory import forget_peak
 
 
@@ -102,8 +102,7 @@ def tasks_of(only: str) -> list[Task]:
 
 def folder_of(out: Path, task: Task, seed: int) -> Path:
     """Where the run of a cell is."""
-    name = "".join(c if c.isalnum() or c in "_-=." else "-" for c in task.game).strip("-")
-    return out / f"{name[:120]}-{seed}"
+    return out / f"{file_name(task.game)}-{seed}"
 
 
 def cells(out: Path, tasks: Sequence[Task], seeds: Sequence[int]) -> Iterator[tuple[Task, int, Path]]:
@@ -115,20 +114,13 @@ def cells(out: Path, tasks: Sequence[Task], seeds: Sequence[int]) -> Iterator[tu
 
 def is_trained(folder: Path, task: Task) -> bool:
     """Whether the run of a cell has spent its budget."""
-    if not is_run(folder):
-        return False
-    lines = _run(folder, task).metrics()
-    return bool(lines) and lines[-1]["seconds"] >= 60.0 * task.minutes
+    return cells_.is_trained(folder, task.game, task.minutes)
 
 
 def train_cell(folder: Path, task: Task, seed: int, threads: int, watch: Watch) -> None:
     """Train one cell, from the start or from where it was left."""
     forget_peak()
-    quick = ["measure.visits=1"]  # the searched policy is not part of the table
-    if is_run(folder):
-        resume(folder, game=load_game(task.game), threads=threads, watch=watch)
-    else:
-        train(task.game, minutes=task.minutes, seed=seed, out=folder, settings=quick, threads=threads, watch=watch)
+    cells_.train_cell(folder, task.game, task.minutes, seed, threads=threads, watch=watch)
 
 
 def measure_cell(folder: Path, task: Task, threads: int, report: Callable[[str], None]) -> None:
@@ -138,7 +130,7 @@ def measure_cell(folder: Path, task: Task, threads: int, report: Callable[[str],
         if measure.name in figures:
             continue
         report(f"measuring {folder}: {measure.name}")
-        figures[measure.name] = measure.find(_run(folder, task), threads)
+        figures[measure.name] = measure.find(run_of(folder, task.game), threads)
         _write_figures(folder, figures)
 
 
@@ -146,7 +138,7 @@ def read_cell(folder: Path, task: Task, seed: int) -> Cell:
     """What was reached in a cell."""
     if not is_trained(folder, task):
         return Cell(task, seed)
-    return Cell(task, seed, _figures(folder), _run(folder, task).metrics()[-1]["generation"])
+    return Cell(task, seed, _figures(folder), run_of(folder, task.game).metrics()[-1]["generation"])
 
 
 def _figures(folder: Path) -> dict[str, Figure]:
@@ -159,7 +151,3 @@ def _figures(folder: Path) -> dict[str, Figure]:
 def _write_figures(folder: Path, figures: Mapping[str, Figure]) -> None:
     text = json.dumps({name: figure.as_data() for name, figure in figures.items()}, indent=2) + "\n"
     write_whole(folder / MEASURES, lambda file: file.write(text.encode()))
-
-
-def _run(folder: Path, task: Task) -> Run:
-    return open_run(folder, load_game(task.game))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qdts.errors import InputError
+
 if TYPE_CHECKING:
     from qdts.games.game import Game
     from qdts.play.agent import Agent
@@ -79,3 +81,11 @@ def with_options(search: str, option: list[str] | None) -> str:
         return search
     name, bracket, rest = search.partition("[")
     return f"{name}[{','.join([*([rest.removesuffix(']')] if bracket else []), *option])}]"
+
+
+def read_seeds(text: str) -> list[int]:
+    """The seeds in a text such as 1,2,3."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"--seeds {text} makes no sense, expected numbers such as 1,2,3") from None

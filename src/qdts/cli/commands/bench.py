@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qdts.cli.commands.arguments import AsJson, Repeats
+from qdts.cli.commands.arguments import AsJson, Repeats, read_seeds
 from qdts.cli.display.output import console, print_json
 from qdts.errors import InputError
 
@@ -151,7 +151,7 @@ def learn(
     from qdts.cli.display.progress import Heartbeat
     from qdts.cli.display.training import follower
 
-    numbers = _seeds(seeds)
+    numbers = read_seeds(seeds)
     tasks = learning.tasks_of(only)
     if not tasks:
         raise InputError(f"no game of the table contains '{only}', expected a part of a name: see --list")
@@ -168,13 +168,6 @@ def learn(
         print_json({"cells": [cell.as_data() for cell in made]})
         return
     show_results(console(), made)
-
-
-def _seeds(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"--seeds {text} makes no sense, expected numbers such as 1,2,3") from None
 
 
 def _measure(rows: Callable[[], Rows], as_json: bool) -> None:

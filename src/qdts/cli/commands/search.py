@@ -109,7 +109,7 @@ def search(
     }
     belief = None
     if options.belief != "visits":  # which only the search itself has
-        believing = with_belief(loaded, evaluator, options.belief)
+        believing = with_belief(loaded, evaluator, options.belief, options.belief_turns)
         belief = first_belief(loaded, believing, view, player, int(result.actions[result.move.argmax()]))
     search_report = SearchReport(loaded, view, facts, result, belief, top)
     if as_json:

@@ -14,6 +14,7 @@ from qdts.learning.experience.coverage import Coverage
 from qdts.learning.metrics import Line
 from qdts.learning.nodes.clock import Clock
 from qdts.learning.selfplay.record import Record
+from qdts.nets.bayes import BayesExamples
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples
 from qdts.nets.networks import Networks, groups_of
@@ -67,6 +68,8 @@ class Experience(NamedTuple):
     """`games` are those of this generation alone."""
     record: Record | None = None
     """The games, where they are kept."""
+    bayes: BayesExamples | None = None
+    """For the loss that holds H to Bayes' rule, where it has a weight and H learns from these games."""
 
 
 class Source(Protocol):

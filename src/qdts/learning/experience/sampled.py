@@ -6,7 +6,9 @@ on that, V and V_c learn it, and H learns which worlds were behind the views.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -19,20 +21,28 @@ from qdts.learning.experience.coverage import Coverage
 from qdts.learning.experience.experience import SELF_PLAY, Experience, Report, Resources
 from qdts.learning.metrics import Line
 from qdts.learning.nodes.clock import Timed
-from qdts.learning.nodes.evaluation import NO_ACTION, policy_at
+from qdts.learning.nodes.evaluation import NO_ACTION, policy_at, values_of_children
 from qdts.learning.nodes.nodes import arrive, distinct, queries_of, unique_rows, views_of
 from qdts.learning.selfplay.record import Record
 from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, sample_games
+from qdts.learning.targets.bayes import bayes_examples
 from qdts.learning.targets.belief import belief_examples, belief_targets, choose_moves, moves_in
-from qdts.learning.targets.estimates import Estimates, Views, estimate, spread, views_of_movers
+from qdts.learning.targets.estimates import BASELINES, Estimates, Views, estimate, spread, views_of_movers
 from qdts.learning.targets.policy import mirror_targets, view_examples
 from qdts.learning.targets.sampled_values import value_examples_of
+from qdts.learning.targets.value import with_children
+from qdts.nets.bayes import BayesExamples
 from qdts.nets.evaluator import Network
-from qdts.nets.examples import PolicyExamples, choose
+from qdts.nets.examples import PolicyExamples, ValueExamples, choose
+from qdts.parallel import in_parallel
 from qdts.search.evaluation.batches import empty_evaluations
 
 MEMORY = 1 << 28
 """Bytes that the histories of some games may take, about."""
+HISTORIES = 100_000
+"""About the most histories of games, where nothing else bounds their number."""
+FIRST_GAMES, MOST_GAMES = 10_000, 1_000_000
+"""Games of the first generation, and of any later one, where their histories decide how many they are; at most."""
 TRIAL = 16
 """Games from which the length of a game is estimated."""
 SLOW = 0.05
@@ -58,8 +68,8 @@ def policy_only(network: Network | Timed) -> Evaluate:
     return evaluate
 
 
-def policy_and_values(network: Network | Timed) -> Evaluate:
-    """P in every world, and V_c of every player."""
+def policy_and_values(network: Network | Timed, *, evaluated: bool = False) -> Evaluate:
+    """P in every world, and V_c of every player, or V of all children, each `evaluated` by itself."""
     game, width = network.game, network.game.max_branching
 
     def evaluate(worlds: Ints, mover: Ints) -> Guess:
@@ -70,7 +80,8 @@ def policy_and_values(network: Network | Timed) -> Evaluate:
             evaluations = empty_evaluations(game, len(nodes.kind))
             queries = queries_of(game, nodes)
             network.evaluate_batch(queries, evaluations)
-            children[:, :, player] = evaluations.children[which, :width, 0]
+            below = values_of_children(game, network, queries) if evaluated else evaluations.children
+            children[:, :, player] = below[which, :width, 0]
             own = np.flatnonzero(mover == player)
             legal = np.arange(width) < queries.degree[which[own], None]
             policy[own] = np.where(legal, evaluations.prior[which[own], :width], 0.0)
@@ -79,11 +90,34 @@ def policy_and_values(network: Network | Timed) -> Evaluate:
     return evaluate
 
 
-def most_games(game: Game, config: Config, wanted: int) -> int:
-    """As many games as are wanted, or fewer where their histories would be too many or take too much memory."""
+def bayes_of(
+    game: Game, config: Config, levels: list[Level], network: Network | Timed, steps: int, stream: np.random.Generator
+) -> BayesExamples | None:
+    """Examples for the loss that holds H to Bayes' rule in so many steps; None where it has no weight."""
+    belief = config.belief
+    if belief.bayes == 0.0:
+        return None
+    most = steps * config.fit.rows
+    return bayes_examples(game, levels, network, since=belief.bayes_since, most=most, power=belief.power, stream=stream)
+
+
+def most_histories(game: Game, wanted: int) -> int:
+    """As many histories as are wanted, or fewer where they take too much memory."""
     size = 8 * (game.world_size + 4 * game.max_branching) + 12 * game.max_branching * game.players
-    most = min(config.play.histories, MEMORY // size)
-    return max(1, min(wanted, int(most / _mean_length(game))))
+    return min(wanted, MEMORY // size)
+
+
+def most_games(game: Game, wanted: int, histories: int = HISTORIES) -> int:
+    """As many games as are wanted, or fewer where their histories could be too many or take too much memory."""
+    return max(1, min(wanted, int(most_histories(game, histories) / _mean_length(game))))
+
+
+def next_games(games: int, histories: int, most: int) -> int:
+    """How many games have about `most` histories, if the last `games` had `histories`; twice as many, at most.
+
+    Games share histories, so there may be no such number in a small game. Then it rises to MOST_GAMES.
+    """
+    return max(1, min(MOST_GAMES, int(games * min(2.0, most / histories))))
 
 
 @lru_cache(maxsize=16)
@@ -110,58 +144,94 @@ class SampledGames:
         self._spread: float | None = None
         """The running σ, in units of S."""
         self.coverage = Coverage()
-        self._games = most_games(resources.game, resources.config, resources.config.play.games)
+        play = resources.config.play
+        self._games = (
+            most_games(resources.game, play.games)
+            if play.games
+            else most_games(resources.game, FIRST_GAMES, play.histories)
+        )
+        """Of the next generation."""
 
     def make(self, generation: int, progress: float, report: Report) -> Experience:
         """The experience of a generation."""
-        game, config = self._with.game, self._with.config
-        stream = self._with.stream(generation, SELF_PLAY)
-        network = Timed(self._with.evaluator(bulk=True), self._with.clock)
-        levels, estimates = self._sample(network, stream, report)
+        game, config, threads = self._with.game, self._with.config, self._with.threads
+        stream, *streams = self._with.stream(generation, SELF_PLAY).spawn(4)
+        games = self._games
+        levels, estimates = self._sample(stream, report)
+        histories = sum(len(level.times) for level in levels)
+        self._plan(games, histories)
         views = views_of_movers(game, levels, estimates)
         self.coverage.put(views.view, views.player)
         self._follow(spread(levels, estimates) / game.scale)
         most = config.fit.steps * config.fit.rows
-        policy = self._policy_examples(views, most, progress, stream)
-        value = value_examples_of(game, levels, estimates, views, most=most, power=config.policy.power, stream=stream)
-        belief: PolicyExamples | None = None
-        if config.belief.source == "sampled":
-            moves = choose_moves(game, moves_in(levels), config.belief.steps * config.fit.rows, stream)
-            belief = belief_examples(game, belief_targets(game, moves), config.belief.power)
+
+        def policy() -> PolicyExamples:
+            return self._policy_examples(views, most, progress, streams[0])
+
+        def value() -> ValueExamples:
+            power, stream = config.policy.power, streams[1]
+            examples = value_examples_of(game, levels, estimates, views, most=most, power=power, stream=stream)
+            by_network = config.value.child_target == "network"
+            return with_children(game, examples, self._network()) if by_network else examples
+
+        def belief() -> tuple[PolicyExamples | None, BayesExamples | None]:
+            if config.belief.source != "sampled":
+                return None, None
+            steps, stream = config.belief.steps, streams[2]
+            moves = choose_moves(game, moves_in(levels), steps * config.fit.rows, stream)
+            examples = belief_examples(game, belief_targets(game, moves), config.belief.power)
+            return examples, bayes_of(game, config, levels, self._network(), steps, stream)
+
+        parts: list[Callable[[], Any]] = [policy, value, belief]
+        policies, values, (beliefs, bayes) = in_parallel(parts, threads)
         metrics: Line = {
-            "games": self._games,
+            "games": games,
+            "generation_games": games,
+            "histories": histories,
             "views": len(views.player),
             "root_step": at(config.policy.step, config.policy.step_last, progress),
             "root_temperature": at(config.policy.temperature, config.policy.temperature_last, progress),
             "spread": self._spread,
             "value_residual": _residual(levels, estimates) / game.scale**2,
         }
-        return Experience(policy, value, belief, metrics)
+        return Experience(policies, values, beliefs, metrics, bayes=bayes)
 
     def resume(self, last: Line, _: list[Record], /) -> None:
-        """Take over the running spread."""
+        """Take over the running spread, and how many games come next."""
         self._spread = last.get("spread")
+        if "generation_games" in last:
+            self._plan(last["generation_games"], last["histories"])
 
     def outcome_residual(self) -> None:
         """Nothing: outcomes are not kept."""
 
-    def _sample(
-        self, network: Timed, stream: np.random.Generator, report: Report
-    ) -> tuple[list[Level], list[Estimates]]:
+    def _sample(self, stream: np.random.Generator, report: Report) -> tuple[list[Level], list[Estimates]]:
         """Games in which each seat in turn explores most, with their estimates."""
-        game, play = self._with.game, self._with.config.play
+        game, play, baseline = self._with.game, self._with.config.play, self._with.config.value.baseline
         each = -(-self._games // game.players)
-        levels: list[Level] = []
-        estimates: list[Estimates] = []
-        for seat in range(game.players):
-            report("self-play", seat / game.players)
+
+        def sample(seat: int, stream: np.random.Generator) -> tuple[list[Level], list[Estimates]]:
+            evaluate = policy_and_values(self._network(), evaluated=baseline == "evaluated")
             explore = np.full(game.players, play.explore_others)
             explore[seat] = play.explore
-            new = sample_games(game, policy_and_values(network), each, explore, stream)
-            levels += new
-            estimates += estimate(new)
+            levels = sample_games(game, evaluate, each, explore, stream)
+            return levels, estimate(levels, BASELINES[baseline])
+
+        report("self-play", 0.0)
+        parts = [partial(sample, *seat) for seat in enumerate(stream.spawn(game.players))]
+        found = in_parallel(parts, self._with.threads)
         report("self-play", 1.0)
-        return levels, estimates
+        return [x for levels, _ in found for x in levels], [x for _, estimates in found for x in estimates]
+
+    def _network(self, *, average: bool = False) -> Timed:
+        """The newest networks, or those of averaged weights, with buffers of their own."""
+        return Timed(self._with.evaluator(average=average, bulk=True), self._with.clock)
+
+    def _plan(self, games: int, histories: int) -> None:
+        """Set the number of games of the next generation, after one of so many games and histories."""
+        play = self._with.config.play
+        if not play.games:
+            self._games = next_games(games, histories, most_histories(self._with.game, play.histories))
 
     def _follow(self, measured: float) -> None:
         """Move the running spread towards a new one."""
@@ -173,8 +243,7 @@ class SampledGames:
         game, p = self._with.game, self._with.config.policy
         rows, weight = choose(views.times**p.power, most, stream)
         chosen = views.take(rows)
-        average = Timed(self._with.evaluator(average=True, bulk=True), self._with.clock)
-        rho = policy_at(game, average, chosen.view, chosen.player)[:, : game.max_branching]
+        rho = policy_at(game, self._network(average=True), chosen.view, chosen.player)[:, : game.max_branching]
         uniform = at(p.uniform, p.uniform_last, progress)
         rho = (1.0 - uniform) * rho + uniform / chosen.degree[:, None]
         assert self._spread is not None

@@ -29,6 +29,8 @@ from qdts.learning.targets.belief import belief_examples, belief_targets, explor
 from qdts.learning.targets.policy import POLICY_TARGETS, policy_examples, policy_targets, target_of
 from qdts.learning.targets.value import (
     OUTCOME,
+    ValueTargets,
+    luck_of_chance,
     residual_variance,
     rule_of,
     value_examples,
@@ -75,9 +77,10 @@ class SearchedGames:
     def __init__(self, resources: Resources) -> None:
         self._with = resources
         self.records: list[Record] = []
-        """Of the newest generations, as many as V learns from."""
-        self._examples: list[ValueExamples] = []
-        """Of V, one for each of these records."""
+        """Of the newest generations, as many as P or V learns from."""
+        self._policies: list[PolicyExamples] = []
+        self._values: list[ValueExamples] = []
+        """The examples of the newest records, as many as P learns from, and as many as V does."""
         self.coverage = Coverage()
         self._spread = 1.0
         """How far the values of a view's actions lie apart, in units of S; S itself before it is measured."""
@@ -88,12 +91,13 @@ class SearchedGames:
         options = search_options(game, config, progress, self._spread)
         player = self._with.evaluator()  # its cache holds V of most of the games' nodes
         record = self._play(generation, progress, options, player, report)
-        targets = value_targets(record, rule_of(config))
-        self._keep(record, value_examples(game, targets, player))
+        targets = self._value_targets(record, player)
+        values = value_examples(game, targets, player, priors=config.value.consistency > 0.0)
         residual = residual_variance(targets, values_at(game, player, targets.nodes), game.scale)
         self._spread = searched_spread(record) / game.scale or self._spread
         views = policy_targets(record, target_of(game, config.policy.target), power=config.policy.power)
         self.coverage.put(views.nodes.vector, views.nodes.player)
+        self._keep(record, policy_examples(game, views), values)
         metrics: Line = {
             "games": len(record),
             "searches": len(record.offset) - 1,
@@ -103,15 +107,23 @@ class SearchedGames:
             "spread": self._spread,
             "value_residual": residual,
         }
-        return Experience(
-            policy_examples(game, views), window_examples(self._examples), self._beliefs(), metrics, record
-        )
+        return Experience(joined(self._policies), window_examples(self._values), self._beliefs(), metrics, record)
 
     def resume(self, last: Line, records: list[Record], /) -> None:
         """Make examples of the records of earlier generations, without V_c."""
+        game, policy = self._with.game, self._with.config.policy
         self._spread = last.get("spread", self._spread)
+        network = self._with.evaluator()
         for record in records:
-            self._keep(record, value_examples(self._with.game, value_targets(record, rule_of(self._with.config))))
+            views = policy_targets(record, target_of(game, policy.target), power=policy.power)
+            values = value_examples(game, self._value_targets(record, network))
+            self._keep(record, policy_examples(game, views), values)
+
+    def _value_targets(self, record: Record, network: Network) -> ValueTargets:
+        """The targets of V, with the luck of chance taken off if it is to be, by the network's V_c."""
+        config = self._with.config
+        luck = luck_of_chance(record, network) if config.value.chance else None
+        return value_targets(record, rule_of(config), luck)
 
     def outcome_residual(self) -> float | None:
         """The residual variance of V in the outcomes of the newest games; None before there are any."""
@@ -146,17 +158,18 @@ class SearchedGames:
         moves = self._with.stream(generation, SELF_PLAY_MOVES)
         return play_games(game, decide, config.search.games, config.search.explore, moves, generation, games_over)
 
-    def _keep(self, record: Record, examples: ValueExamples) -> None:
-        window = self._with.config.value.window
-        self.records = [*self.records, record][-window:]
-        self._examples = [*self._examples, examples][-window:]
+    def _keep(self, record: Record, policy: PolicyExamples, value: ValueExamples) -> None:
+        config = self._with.config
+        self.records = [*self.records, record][-config.window :]
+        self._policies = [*self._policies, policy][-config.policy.window :]
+        self._values = [*self._values, value][-config.value.window :]
 
     def _beliefs(self) -> PolicyExamples | None:
-        """The examples of H from all records of the window, if it is to learn from them."""
+        """The examples of H from the records that V learns from, if it is to learn from them."""
         game, belief = self._with.game, self._with.config.belief
         if not game.hidden or belief.source != "buffer":
             return None
-        parts = [belief_targets(game, explorers_moves(old)) for old in self.records]
+        parts = [belief_targets(game, explorers_moves(old)) for old in self.records[-self._with.config.value.window :]]
         return joined([belief_examples(game, part, belief.power) for part in parts])
 
 

@@ -8,10 +8,10 @@ from qdts.games import batch
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
 from qdts.learning.nodes.clock import Timed
-from qdts.learning.nodes.nodes import Nodes, queries_of
+from qdts.learning.nodes.nodes import Nodes, children, distinct, queries_of
 from qdts.nets.evaluator import Network
 from qdts.search.evaluation.batches import empty_evaluations
-from qdts.search.evaluation.evaluator import ACT, NOTHING, TERMINAL
+from qdts.search.evaluation.evaluator import ACT, NOTHING, TERMINAL, Queries
 
 NO_ACTION = -1.0
 """`policy_at` beyond the actions of a view."""
@@ -29,6 +29,15 @@ def policy_at(game: Game, network: Network | Timed, views: Ints, players: Ints) 
     evaluations = empty_evaluations(game, len(views))
     network.evaluate_batch(queries, evaluations)
     return np.where(np.arange(evaluations.prior.shape[1]) < queries.degree[:, None], evaluations.prior, NO_ACTION)
+
+
+def values_of_children(game: Game, network: Network | Timed, queries: Queries) -> Reals:
+    """V of all children of the queries' nodes, each evaluated by itself, 0 where there is none. float64[N, B, K]"""
+    below = children(game, queries)
+    different, which = distinct(below.nodes)
+    found = np.zeros((*queries.choices.shape, 1 if game.hidden else game.players))
+    found[below.source, below.column] = values_at(game, network, different)[which]
+    return found
 
 
 def values_at(game: Game, network: Network | Timed, nodes: Nodes) -> Reals:

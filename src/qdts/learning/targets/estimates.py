@@ -11,11 +11,14 @@ share a history it varies little in any case. A view's values are the means over
 of its games times the weight w of its owner (`selfplay/sampling.py`):
 
     Q(a) = Σ n w q̂(h, a) / Σ n w
+
+`value.baseline` puts something else in the place of V_c: V of each child, or 0 where chance moves, or 0 everywhere.
+With 0 q̂ is the plain importance-weighted outcome, and û after chance the mean over the outcomes that occurred.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +39,26 @@ class Estimates(NamedTuple):
     child: Reals32  # [N, B, P] û of the history after each choice that a game took, else 0
 
 
-def estimate(levels: Sequence[Level]) -> list[Estimates]:
+class Guessed(NamedTuple):
+    """Where V_c is the first guess; elsewhere it is 0."""
+
+    actions: bool = True
+    """Where players move."""
+    chance: bool = True
+    """Where chance moves: then its luck is corrected for (CV, idea 4)."""
+
+
+EVERYWHERE = Guessed()
+BASELINES: Mapping[str, Guessed] = {
+    "children": EVERYWHERE,
+    "evaluated": EVERYWHERE,
+    "actions": Guessed(chance=False),
+    "none": Guessed(actions=False, chance=False),
+}
+"""Where V_c, or what was evaluated in its place, is the first guess, by the setting `value.baseline`."""
+
+
+def estimate(levels: Sequence[Level], guessed: Guessed = EVERYWHERE) -> list[Estimates]:
     """The estimates at all levels of some sampled games, from the last level to the first."""
     found: list[Estimates] = []
     after: tuple[Level, Estimates] | None = None
@@ -46,7 +68,8 @@ def estimate(levels: Sequence[Level]) -> list[Estimates]:
             child[after[0].parent, after[0].column] = after[1].value
         took = level.taken > 0
         share = np.where(took, level.taken / np.maximum(level.times[:, None] * level.sampled, 1e-300), 0.0)
-        action = level.children + share[:, :, None] * np.where(took[:, :, None], child - level.children, 0.0)
+        guess = level.children * np.where(level.mover >= 0, *guessed).astype(np.float32)[:, None, None]
+        action = guess + share[:, :, None] * np.where(took[:, :, None], child - guess, 0.0)
         value = level.returns + np.einsum("nb,nbp->np", level.policy, action)
         after = level, Estimates(value, action.astype(np.float32), child)
         found.append(after[1])
@@ -65,7 +88,6 @@ class Views(NamedTuple):
     child: Reals  # [I, B] the mean of û after each action over the games that took it
     took: Reals  # [I, B] 1 where some did
     times: Reals  # [I] how many games came there
-    weight: Reals  # [I] Σ n w
 
     def take(self, which: Ints) -> Views:
         """Some of them."""
@@ -81,12 +103,12 @@ def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Est
             if not len(own):
                 continue
             seen, who = batch.views(game, level.world[own], player), np.full(len(own), player)
-            times, w = level.times[own], level.times[own] * level.weight(own, player)
-            q, child = found.action[own, :, player], found.child[own, :, player]
-            took = (level.taken[own] > 0).astype(np.float64)
-            parts.append((seen, who, level.degree[own], level.policy[own], found.value[own, player], q, child, took,
-                          times, w))  # fmt: skip
-    view, player_, degree, policy, value, action, child_, took_, times_, weight = (
+            times, w = level.times[own], level.weight(own, player)
+            each = np.where(level.taken[own] > 0, w[:, None] / np.maximum(level.sampled[own], 1e-300), 0.0)
+            parts.append((seen, who, level.degree[own], level.policy[own], found.value[own, player],
+                          found.action[own, :, player], found.child[own, :, player], level.taken[own] * each,
+                          times, times * w))  # fmt: skip
+    view, player_, degree, policy, value, action, after, taking, times_, weight = (
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
     first, which = unique_rows(np.column_stack([player_, view]))
@@ -98,10 +120,9 @@ def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Est
         policy=policy[first],
         value=mean.of(value, weight),
         action=mean.of(action, weight),
-        child=mean.of(child_, weight[:, None] * took_),
-        took=(mean.total(took_) > 0).astype(np.float64),
+        child=mean.of(after, taking),
+        took=(mean.total(taking) > 0.0).astype(np.float64),
         times=mean.total(times_.astype(np.float64)),
-        weight=mean.total(weight),
     )
 
 

@@ -70,6 +70,7 @@ POLICY_TARGETS: Mapping[str, PolicyTarget] = {
     "visits": PolicyTarget(Decision.VISITS, searched),
     "lcb": PolicyTarget(Decision.LCB, searched),
     "played": PolicyTarget(Decision.MIRROR, played),
+    "played-visits": PolicyTarget(Decision.VISITS, played),
 }
 """The targets by the setting `policy.target`."""
 

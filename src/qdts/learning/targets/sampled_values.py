@@ -51,6 +51,7 @@ class _Part(NamedTuple):
     children: Reals  # [N, B]
     known: Reals  # [N, B]
     weight: Reals  # [N]
+    prior: Reals  # [N, B] P or the rules'; 0 where it is not known
 
 
 def value_examples_of(
@@ -67,21 +68,22 @@ def value_examples_of(
     weight = [share * part.weight / max(part.weight.sum(), 1e-300) for share, part in zip(shares, parts, strict=True)]
     nodes, target = joined([part.nodes for part in parts]), np.concatenate([part.target for part in parts])
     queries = queries_of(game, nodes)
-    children, known = np.zeros((2, *queries.choices.shape))
+    children, known, prior = np.zeros((3, *queries.choices.shape))
     at = 0
     for part in parts:
         rows, width = slice(at, at + len(part.target)), part.children.shape[1]
-        children[rows, :width], known[rows, :width] = part.children, part.known
+        children[rows, :width], known[rows, :width], prior[rows, :width] = part.children, part.known, part.prior
         at = rows.stop
     return ValueExamples(
-        queries, target[:, None], np.ones((len(target), 1)), children[..., None], known, np.concatenate(weight)
+        queries, target[:, None], np.ones((len(target), 1)), children[..., None], known, np.concatenate(weight), prior
     )
 
 
 def _own(views: Views, most: int, power: float, stream: np.random.Generator) -> _Part:
     rows, weight = choose(views.times**power, most, stream)
     chosen = views.take(rows)
-    return _Part(act_nodes(chosen.view, chosen.player), chosen.value, chosen.child, chosen.took, weight)
+    nodes = act_nodes(chosen.view, chosen.player)
+    return _Part(nodes, chosen.value, chosen.child, chosen.took, weight, chosen.policy)
 
 
 def _others(
@@ -100,7 +102,8 @@ def _others(
     nodes = arrive(game, _worlds(levels, places), places.player)
     value = _gathered([e.value for e in estimates], places)[np.arange(len(which)), places.player]
     child = _gathered([e.child for e in estimates], places)[np.arange(len(which)), :, places.player]
-    return _Part(nodes, value, child, (_gathered([x.taken for x in levels], places) > 0).astype(np.float64), weight)
+    took = (_gathered([x.taken for x in levels], places) > 0).astype(np.float64)
+    return _Part(nodes, value, child, took, weight, _gathered([x.policy for x in levels], places))
 
 
 def _holes(
@@ -118,7 +121,7 @@ def _holes(
     value = _gathered([e.child for e in estimates], places)[np.arange(len(order)), places.column, places.player]
     nodes, at, true = chain_after(game, worlds, places.player, action)
     known = (queries_of(game, nodes).choices == true[:, None]).astype(np.float64)
-    return _Part(nodes, value[at], value[at][:, None] * known, known, weight[at])
+    return _Part(nodes, value[at], value[at][:, None] * known, known, weight[at], np.zeros_like(known))
 
 
 def _moves(levels: Sequence[Level]) -> Places:

@@ -7,6 +7,7 @@ For an owner i and a played game let F(t) be the value that follows from step t 
     i moves at t          F(t) = λ F(t + 1) + (1 − λ) S(t),    S(t) = Σ_a move(a) · middle of Q(a), the search's value;
                           F(t) = S(t) if i explored at t, or if F(t + 1) is unknown
     another moves at t    F(t) = F(t + 1); unknown if they explored
+    chance moves at t     F(t) = F(t + 1) − L(t),    L(t) its luck with `value.chance`, else 0
 
 F(t) is the target of V at the ACT, OPPONENT or CHANCE node of step t, and F(t + 1) at the SAMPLE nodes after i's move.
 The target of V_c of a choice is the network's own V of the child, and the return where the game is over.
@@ -21,24 +22,19 @@ from typing import NamedTuple
 import numpy as np
 
 from qdts.games.game import Game
+from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.kernels import Ints, Reals
 from qdts.learning.config import Config, ValueSettings
 from qdts.learning.nodes.clock import Timed
-from qdts.learning.nodes.evaluation import values_at
-from qdts.learning.nodes.nodes import (
-    Flags,
-    Nodes,
-    arrive,
-    chain_after,
-    children,
-    distinct,
-    joined,
-    queries_of,
-)
+from qdts.learning.nodes.evaluation import values_of_children
+from qdts.learning.nodes.nodes import Flags, Nodes, arrive, chain_after, distinct, joined, queries_of
 from qdts.learning.selfplay.record import NO_SEARCH, Record
+from qdts.nets.encoding import offered
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import ValueExamples
 from qdts.nets.examples import joined as joined_examples
+from qdts.search.evaluation.batches import empty_evaluations
+from qdts.search.evaluation.evaluator import OPPONENT, Queries
 
 
 @dataclass(frozen=True)
@@ -81,10 +77,32 @@ def root_values(record: Record) -> Reals:
     return np.add.reduceat(record.move * middle, record.offset[:-1]) if len(record.offset) > 1 else np.zeros(0)
 
 
-def following(record: Record, player: int, rule: ValueRule) -> tuple[Reals, Flags]:
+def luck_of_chance(record: Record, network: Network | Timed) -> Reals:
+    """L of every player at every step: how much better the outcome of chance was than expected; 0 elsewhere. [T, P]
+
+        L = V_c(c) − Σ_c' p(c') V_c(c')     for the outcome c at a CHANCE node with the rules' probabilities p
+
+    Its mean is 0 whatever V_c is, so taking it off adds no bias (CV, ideas 3 and 4).
+    """
+    game = record.game
+    luck = np.zeros((len(record.action), game.players))
+    steps = np.flatnonzero(record.mover == CHANCE_MOVES)
+    for player in range(game.players if game.hidden else 1):
+        nodes, which = distinct(arrive(game, record.worlds[steps], np.full(len(steps), player)))
+        queries, evaluations = queries_of(game, nodes), empty_evaluations(game, len(nodes.kind))
+        network.evaluate_batch(queries, evaluations)
+        p = np.where(offered(queries), queries.weights, 0.0)
+        mean = np.einsum("nb,nbk->nk", p, np.where(offered(queries)[..., None], evaluations.children, 0.0))
+        column = np.argmax(queries.choices[which] == record.action[steps][:, None], 1)
+        found = evaluations.children[which, column] - mean[which]
+        luck[steps, player : player + found.shape[1]] = found
+    return luck
+
+
+def following(record: Record, player: int, rule: ValueRule, luck: Reals | None = None) -> tuple[Reals, Flags]:
     """F of a player at every step and after the last step of each game, and whether it is known.
 
-    Game g has the places first[g] + g to first[g + 1] + g.
+    `luck` is L of all players, 0 without it. Game g has the places first[g] + g to first[g + 1] + g.
     """
     games = len(record)
     value, known = np.zeros(len(record.action) + games), np.ones(len(record.action) + games, np.bool_)
@@ -97,6 +115,8 @@ def following(record: Record, player: int, rule: ValueRule) -> tuple[Reals, Flag
         place = t + g
         own, explored = record.mover[t] == player, record.explored[t] == 1
         after, sure = value[place + 1], known[place + 1]
+        if luck is not None:
+            after = after - luck[t, player]
         value[place], known[place] = after, sure & ~explored
         if rule.mix < 1.0 or rule.deblunder:
             searched = own & (record.search[t] != NO_SEARCH)
@@ -110,10 +130,10 @@ def following(record: Record, player: int, rule: ValueRule) -> tuple[Reals, Flag
     return value, known
 
 
-def value_targets(record: Record, rule: ValueRule) -> ValueTargets:
+def value_targets(record: Record, rule: ValueRule, luck: Reals | None = None) -> ValueTargets:
     """The nodes of every owner's tree on the paths of all games, with their targets; equal nodes are merged."""
-    found = _hidden_information(record, rule) if record.game.hidden else _perfect_information(record, rule)
-    return _merged(*found)
+    found = _hidden_information if record.game.hidden else _perfect_information
+    return _merged(*found(record, rule, luck))
 
 
 def _merged(nodes: Nodes, target: Reals, known: Reals) -> ValueTargets:
@@ -139,12 +159,12 @@ def _places(record: Record) -> Ints:
     return np.arange(len(record.action)) + np.repeat(np.arange(len(record)), np.diff(record.first))
 
 
-def _hidden_information(record: Record, rule: ValueRule) -> tuple[Nodes, Reals, Reals]:
+def _hidden_information(record: Record, rule: ValueRule, luck: Reals | None) -> tuple[Nodes, Reals, Reals]:
     game, worlds, place = record.game, record.worlds, _places(record)
     parts: list[Nodes] = []
     targets: list[Reals] = []
     for player in range(game.players):
-        value, known = following(record, player, rule)
+        value, known = following(record, player, rule, luck)
         own = record.mover == player
         turns = np.concatenate([[0], np.cumsum(own)])
         begun = turns[1:] > np.repeat(turns[record.first[:-1]], np.diff(record.first))
@@ -160,9 +180,9 @@ def _hidden_information(record: Record, rule: ValueRule) -> tuple[Nodes, Reals, 
     return joined(parts), target, np.ones_like(target)
 
 
-def _perfect_information(record: Record, rule: ValueRule) -> tuple[Nodes, Reals, Reals]:
+def _perfect_information(record: Record, rule: ValueRule, luck: Reals | None) -> tuple[Nodes, Reals, Reals]:
     game, place = record.game, _places(record)
-    value, known = zip(*(following(record, player, rule) for player in range(game.players)), strict=True)
+    value, known = zip(*(following(record, player, rule, luck) for player in range(game.players)), strict=True)
     target, sure = (np.column_stack([column[place] for column in columns]) for columns in (value, known))
     there = np.flatnonzero(sure.any(1))
     nodes = arrive(game, record.worlds[there], np.zeros(len(there), np.int64))
@@ -178,19 +198,39 @@ def residual_variance(targets: ValueTargets, value: Reals, scale: float) -> floa
     return float(np.average(error + targets.spread, weights=targets.weight)) / scale**2
 
 
-def value_examples(game: Game, targets: ValueTargets, network: Network | Timed | None = None) -> ValueExamples:
-    """Examples of V, and with a network of V_c: its V of the children."""
+def value_examples(
+    game: Game, targets: ValueTargets, network: Network | Timed | None = None, *, priors: bool = False
+) -> ValueExamples:
+    """Examples of V, and with a network of V_c: its V of the children; with `priors` also its P and H."""
     queries = queries_of(game, targets.nodes)
-    found = np.zeros((*queries.choices.shape, targets.target.shape[1]))
-    if network is not None:
-        below = children(game, queries)
-        found[below.source, below.column] = values_at(game, network, below.nodes)
-    has_children = np.full(queries.choices.shape, float(network is not None))
-    return ValueExamples(queries, targets.target, targets.known, found, has_children, targets.weight)
+    none = np.zeros(queries.choices.shape)
+    children = np.zeros((*none.shape, targets.target.shape[1]))
+    examples = ValueExamples(queries, targets.target, targets.known, children, none, targets.weight, none)
+    if network is None:
+        return examples
+    examples = with_children(game, examples, network)
+    return examples._replace(prior=priors_at(game, network, queries)) if priors else examples
+
+
+def with_children(game: Game, examples: ValueExamples, network: Network | Timed) -> ValueExamples:
+    """The same examples, with the network's own V of all children as the targets of V_c (CV, idea 1)."""
+    children = values_of_children(game, network, examples.queries)
+    return examples._replace(children=children, has_children=np.ones(examples.queries.choices.shape))
+
+
+def priors_at(game: Game, network: Network | Timed, queries: Queries) -> Reals:
+    """The probability of each choice, P, H or the rules'; 0 at OPPONENT nodes, which do not tell it. float64[N, B]"""
+    evaluations = empty_evaluations(game, len(queries.kind))
+    network.evaluate_batch(queries, evaluations)
+    there = offered(queries) & (queries.kind != OPPONENT)[:, None]
+    return np.where(there, evaluations.prior, 0.0)
 
 
 def window_examples(window: Sequence[ValueExamples]) -> ValueExamples:
-    """The examples of several generations; V_c learns only from the newest, since V of children is soon out of date."""
+    """The examples of several generations; V_c learns only from the newest, since V of children is soon out of date.
+
+    So is P, which consistency is measured by.
+    """
     whole = joined_examples(window)
-    newest = np.repeat([0.0] * (len(window) - 1) + [1.0], [len(x.weight) for x in window])
-    return whole._replace(has_children=whole.has_children * newest[:, None])
+    newest = np.repeat([0.0] * (len(window) - 1) + [1.0], [len(x.weight) for x in window])[:, None]
+    return whole._replace(has_children=whole.has_children * newest, prior=whole.prior * newest)

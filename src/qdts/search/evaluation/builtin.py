@@ -39,7 +39,7 @@ class Compiled:
         """The evaluator as kernels take it, for a search with these options."""
         return Model(self.number, self.game.kernels, self.game.rules, self._playout, packed, self.table)
 
-    def believing(self, belief: Belief) -> Self | None:
+    def believing(self, belief: Belief, turns: int = 1) -> Self | None:  # noqa: ARG002
         """The same evaluator with a belief in the place of its H, or None where it can't be compiled in."""
         if belief == "holes":
             return self._with(self.table._replace(h=H_UNIFORM))
@@ -176,12 +176,12 @@ class Table(Compiled):
             policy.game, TABLE, policy_table(policy, (value_noise * scale, child_noise * scale, belief_noise), seed)
         )
         self.policy = policy
-        self._believing: dict[Belief, Self] = {}
+        self._believing: dict[tuple[Belief, int], Self] = {}
 
-    def believing(self, belief: Belief) -> Self | None:
+    def believing(self, belief: Belief, turns: int = 1) -> Self | None:
         """The same table with a belief in the place of its H; made once for each."""
         if belief == "model":
             return self
-        if belief not in self._believing:
-            self._believing[belief] = self._with(table_with_belief(self.policy, self.table, belief))
-        return self._believing[belief]
+        if (belief, turns) not in self._believing:
+            self._believing[belief, turns] = self._with(table_with_belief(self.policy, self.table, belief, turns))
+        return self._believing[belief, turns]

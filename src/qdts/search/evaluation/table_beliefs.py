@@ -21,11 +21,13 @@ from qdts.solving.tree.arrays import NONE, Histories, HistoriesType
 from qdts.solving.tree.recent import game_tree
 
 
-def table_with_belief(policy: Policy, table: PolicyTable, belief: Belief) -> PolicyTable:
-    """The same table with a belief in the place of H."""
+def table_with_belief(policy: Policy, table: PolicyTable, belief: Belief, turns: int = 1) -> PolicyTable:
+    """The same table with a belief in the place of H; `bayes` begins so many of the owner's turns back."""
     if belief in ("rules", "holes"):
         return table._replace(h=H_RULES if belief == "rules" else H_UNIFORM)
-    weigh = {"completions": _uniform, "exact": _exact, "bayes": _bayes}[belief]
+    if belief == "bayes":
+        return table._replace(h=H_WEIGHTS, belief=_bayes(policy, table, turns))
+    weigh = {"completions": _uniform, "exact": _exact}[belief]
     return table._replace(h=H_WEIGHTS, belief=weigh(policy, table))
 
 
@@ -54,14 +56,15 @@ def _exact(policy: Policy, table: PolicyTable) -> Reals:
     return weight
 
 
-def _bayes(policy: Policy, table: PolicyTable) -> Reals:
-    """The table's H at the owner's last turn, times how likely all moves since were."""
+def _bayes(policy: Policy, table: PolicyTable, turns: int) -> Reals:
+    """The table's H some of the owner's turns ago, times how likely all moves since were."""
     game, tree = policy.game, game_tree(policy.game)
     held = np.zeros(tree.num_histories)
     _hold(game.kernels, game.rules, table, tree.histories, game.max_choices, held)
     held *= _shares(policy, table)
     weight = np.empty(len(table.member))
-    _carry(game.kernels, game.rules, table, tree.histories, np.ascontiguousarray(aligned(tree, policy)), held, weight)
+    probability = np.ascontiguousarray(aligned(tree, policy))
+    _carry(game.kernels, game.rules, table, tree.histories, probability, held, turns, weight)
     return weight
 
 
@@ -112,22 +115,25 @@ def _hold(game: Any, rules: Ints, table: PolicyTable, histories: Histories, widt
     return 0
 
 
-@kernel(int64(KernelsType, RulesType, PolicyTableType, HistoriesType, float64[::1], float64[::1], float64[::1]))
+@kernel(int64(KernelsType, RulesType, PolicyTableType, HistoriesType, float64[::1], float64[::1], int64, float64[::1]))
 def _carry(
-    game: Any, rules: Ints, table: PolicyTable, histories: Histories, probability: Reals, held: Reals, weight: Reals
-) -> int:
-    """Weigh every member: back to the owner's last whole action, or to the start if there is none."""
+    game: Any, rules: Ints, table: PolicyTable, histories: Histories, probability: Reals, held: Reals, turns: int,
+    weight: Reals,
+) -> int:  # fmt: skip
+    """Weigh every member: back over so many whole actions of the owner, or to the start if there are fewer."""
     size = table.worlds.shape[1]
     for m in range(len(weight)):
         h = int(table.member[m])
         player = histories.mover[h]
-        weight[m] = 1.0
+        weight[m], left = 1.0, turns
         while histories.parent[h] != NONE:
             parent = int(histories.parent[h])
             if histories.mover[parent] != player:
                 weight[m] *= edge(histories, probability, h)
             elif game.midway(element(rules, 0), element(table.worlds, h * size)) == 0:
-                weight[m] *= held[parent]
-                break
+                left -= 1
+                if left == 0:
+                    weight[m] *= held[parent]
+                    break
             h = parent
     return 0

@@ -84,7 +84,7 @@ class Searcher:
         if isinstance(evaluator, Compiled | BatchEvaluator) and evaluator.game.spec != game.spec:
             raise InputError(f"the evaluator is for {evaluator.game.spec}, expected one for {game.spec}")
         verify_belief(options)
-        evaluator = with_belief(game, evaluator, options.belief)
+        evaluator = with_belief(game, evaluator, options.belief, options.belief_turns)
         seeds = range(len(views)) if seeds is None else seeds
         rows, seats = verified_roots(game, views, players, seeds, threads)
         self.game = game

@@ -97,6 +97,9 @@ class Options:
     luck_child: LuckChild = choice(LuckChild.Q, "Φ: what the sampled child counts as.", in_kernels=True)
     ball: Ball = choice(Ball.NODE, "B_eps: the ball at each SAMPLE node, or over whole routes.", in_kernels=True)
     belief: Belief = choice(Belief.MODEL, "H: the evaluator's, or what takes its place.", readers=BOTH)
+    belief_turns: int = whole_number(
+        1, "How many of the player's own turns back `bayes` begins; at the start where there were fewer.", 1, 1_000_000
+    )
     root_belief: RootBelief = choice(
         RootBelief.MODEL, "The belief at the root: as everywhere, or as if the others had responded to P all along."
     )

@@ -1,0 +1,42 @@
+"""Cells of a table that are made by training: each is a run in a folder of its own, resumed where it was left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from qdts.games.registry import load_game
+from qdts.learning.loop import Watch, resume, train
+from qdts.learning.run import Run, is_run, open_run
+
+QUICK = "measure.visits=1"
+"""The searched policy is not part of these tables, and is measured as briefly as possible."""
+
+
+def file_name(text: str) -> str:
+    """A text as part of a file's name."""
+    return "".join(c if c.isalnum() or c in "_-=." else "-" for c in text).strip("-")[:120]
+
+
+def run_of(folder: Path, game: str) -> Run:
+    """The run of a cell."""
+    return open_run(folder, load_game(game))
+
+
+def is_trained(folder: Path, game: str, minutes: float) -> bool:
+    """Whether the run of a cell has spent its budget."""
+    if not is_run(folder):
+        return False
+    lines = run_of(folder, game).metrics()
+    return bool(lines) and lines[-1]["seconds"] >= 60.0 * minutes
+
+
+def train_cell(
+    folder: Path, game: str, minutes: float, seed: int, *, settings: Sequence[str] = (), threads: int = 1,
+    watch: Watch | None = None,
+) -> None:  # fmt: skip
+    """Train one cell, from the start or from where it was left."""
+    if is_run(folder):
+        resume(folder, game=load_game(game), threads=threads, watch=watch)
+    else:
+        train(game, minutes=minutes, seed=seed, out=folder, settings=[QUICK, *settings], threads=threads, watch=watch)
