@@ -14,7 +14,7 @@ PACKAGE = Path(qdts.__file__).parent
 ORDER = [
     {
         *("code_cache", "compiler", "errors", "fields", "files", "hashing", "interrupt", "kernels"),
-        *("memory", "notes", "packages", "plotting", "pointers", "rng"),
+        *("memory", "notes", "packages", "parallel", "plotting", "pointers", "rng"),
     },  # the foundation
     {"games"},
     {"solving/tree"},
