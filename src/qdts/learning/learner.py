@@ -30,8 +30,7 @@ from qdts.nets.bayes import BayesExamples
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples
 from qdts.nets.model import Size
-from qdts.nets.networks import Networks, Steps, use_threads
-from qdts.parallel import in_parallel
+from qdts.nets.networks import Networks, Steps, apart, use_threads
 
 
 def plays_by(game: Game, config: Config) -> str:
@@ -111,7 +110,7 @@ class Learner:
         else:
             beliefs, bayes = experience.belief, experience.bayes
             parts = [fit_model, lambda: self._fit_belief(beliefs, bayes, generation, progress)]
-            model, belief = in_parallel(parts, self.resources.threads)
+            model, belief = apart(parts, self.resources.threads)
             metrics = model | belief
         return metrics | {"entropy": experience.policy.entropy}
 

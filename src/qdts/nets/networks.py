@@ -8,9 +8,9 @@ The average gives late weights more say the longer the run (polynomial decay, Sh
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -30,6 +30,7 @@ from qdts.nets.trunk import Towers
 from qdts.parallel import in_parallel
 from qdts.search.evaluation.evaluator import Queries
 
+T = TypeVar("T")
 STATE = ("step", "exp_avg", "exp_avg_sq")
 """What the optimiser knows of each parameter."""
 DEFAULT_SIZE = Size()
@@ -133,7 +134,7 @@ class Networks:
             losses = [partial(of_policy, body.policy), partial(of_values, body.value)]
         adams = self._adams["model"]
         fits = [partial(_descend, adam, loss, steps.rates, weights) for adam, loss in zip(adams, losses, strict=True)]
-        found = in_parallel(fits, threads)
+        found = apart(fits, threads)
         self.update_average()
         return {name: mean for means in found for name, mean in means.items()}
 
@@ -238,8 +239,16 @@ class Networks:
 
 
 def use_threads(threads: int) -> None:
-    """Let torch use so many threads, in this process."""
+    """Let torch use so many threads, in the thread that calls this and in those that begin later."""
     torch.set_num_threads(threads)
+
+
+def apart(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
+    """What each of some jobs returns that use networks; torch has one thread in each of them where they run at once.
+
+    Torch would give every new thread all cores, and they would wait for each other.
+    """
+    return in_parallel(jobs, threads, prepare=lambda: use_threads(1))
 
 
 def _adam(module: nn.Module) -> torch.optim.Adam:

@@ -34,7 +34,7 @@ from qdts.learning.targets.value import with_children
 from qdts.nets.bayes import BayesExamples
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples, choose
-from qdts.parallel import in_parallel
+from qdts.nets.networks import apart
 from qdts.search.evaluation.batches import empty_evaluations
 
 MEMORY = 1 << 28
@@ -183,7 +183,7 @@ class SampledGames:
             return examples, bayes_of(game, config, levels, self._network(), steps, stream)
 
         parts: list[Callable[[], Any]] = [policy, value, belief]
-        policies, values, (beliefs, bayes) = in_parallel(parts, threads)
+        policies, values, (beliefs, bayes) = apart(parts, threads)
         metrics: Line = {
             "games": games,
             "generation_games": games,
@@ -219,7 +219,7 @@ class SampledGames:
 
         report("self-play", 0.0)
         parts = [partial(sample, *seat) for seat in enumerate(stream.spawn(game.players))]
-        found = in_parallel(parts, self._with.threads)
+        found = apart(parts, self._with.threads)
         report("self-play", 1.0)
         return [x for levels, _ in found for x in levels], [x for _, estimates in found for x in estimates]
 
