@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 
 import numpy as np
 
@@ -109,19 +110,23 @@ class Learner:
             "best_child_loss": config.value.best_child,
         }
 
-        def fit_model() -> Line:
-            with self.resources.clock.part("training"):
-                threads = self.resources.threads
-                return self.networks.fit(experience.policy, experience.value, steps, weights, threads=threads)
+        threads, training = self.resources.threads, partial(self.resources.clock.part, "training")
 
-        if not self.game.hidden or config.belief.source == "exact":
-            metrics = fit_model()
-        elif experience.belief is None:
-            metrics = fit_model() | self._fit_belief(*self._new_beliefs(generation), generation, progress)
+        def fit_model() -> Line:
+            return self.networks.fit(experience.policy, experience.value, steps, weights, threads=threads)
+
+        beliefs, bayes = experience.belief, experience.bayes
+        if beliefs is None:
+            with training():
+                metrics = fit_model()
+            if self.game.hidden and config.belief.source != "exact":
+                beliefs, bayes = self._new_beliefs(generation)
+                with training():
+                    metrics |= self._fit_belief(beliefs, bayes, generation, progress)
         else:
-            beliefs, bayes = experience.belief, experience.bayes
-            parts = [fit_model, lambda: self._fit_belief(beliefs, bayes, generation, progress)]
-            model, belief = apart(parts, self.resources.threads)
+            with training():
+                parts = [fit_model, lambda: self._fit_belief(beliefs, bayes, generation, progress)]
+                model, belief = apart(parts, threads)
             metrics = model | belief
         return metrics | {"entropy": experience.policy.entropy}
 
@@ -137,8 +142,7 @@ class Learner:
         config = self.config.belief
         rates = np.full(config.steps, at(config.rate, config.rate_last, progress))
         steps = Steps(rates, self.config.fit.rows, self.resources.stream(generation, BELIEF_FITTING))
-        with self.resources.clock.part("training"):
-            return self.networks.fit_belief(examples, steps, bayes, config.bayes)
+        return self.networks.fit_belief(examples, steps, bayes, config.bayes)
 
     def learn_average_belief(self, generation: int, since: int, report: Report = ignore) -> None:
         """Fit H̄ to games sampled from the averaged P, where H learns from sampled games.
