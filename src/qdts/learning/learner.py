@@ -31,7 +31,7 @@ from qdts.nets.bayes import BayesExamples
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples
 from qdts.nets.model import Size
-from qdts.nets.networks import Networks, Steps, apart, use_threads
+from qdts.nets.networks import Networks, Steps, apart
 
 
 def plays_by(game: Game, config: Config) -> str:
@@ -82,8 +82,8 @@ class Learner:
         return self.resources.evaluator(average=average)
 
     def use_threads(self) -> None:
-        """Set torch's number of threads: all for convolutions, one for smaller layers, where more do not pay."""
-        use_threads(self.resources.threads if self.networks.model.trunk == "conv" else 1)
+        """Set torch's number of threads."""
+        self.resources.use_threads()
 
     def warm_up(self) -> None:
         """Compile everything that a generation needs, and change nothing."""
@@ -100,7 +100,7 @@ class Learner:
         """Fit P, V and V_c, then H; returns the losses and the entropy of policy targets."""
         config = self.config
         report("fitting P and V", 0.0)
-        rates = np.full(config.fit.steps, at(config.fit.rate, config.fit.rate_last, progress))
+        rates = np.full(experience.steps or config.fit.steps, at(config.fit.rate, config.fit.rate_last, progress))
         steps = Steps(rates, config.fit.rows, self.resources.stream(generation, FITTING))
         weights = {
             "value_loss": config.value.weight,

@@ -81,7 +81,9 @@ def share_of_uniform(goal: float) -> Measure:
 
     def find(run: Run, _threads: int) -> Figure:
         found = _distance(run)
-        return Figure(found.value / found.beside["nash_conv_uniform"], None, {"nash_conv": found.value, **found.beside})
+        return Figure(
+            found.value / found.beside["nash_conv_uniform"], None, {"nash_conv_average": found.value, **found.beside}
+        )
 
     return Measure("NashConv, share of uniform play's", find, goal)
 

@@ -58,7 +58,8 @@ def show(screen: Console, run: Run, found: Mapping[str, Any]) -> None:
     if found["interrupted"]:
         facts["stopped"] = "[yellow]by Ctrl-C: this is what there was[/]"
     colour = "yellow" if found["interrupted"] else "green"
-    screen.print(panel(run.game.spec, f"learned by self-play, seed {run.seed}", facts, colour))
+    how = "from given games" if run.given and found["generations"] <= run.given else "by self-play"
+    screen.print(panel(run.game.spec, f"learned {how}, seed {run.seed}", facts, colour))
     points = [(line["seconds"], line["nash_conv_average"]) for line in run.metrics() if is_measured(line)]
     if len(points) > 1:
         screen.print(f"\n{label('nash_conv_average')} against seconds, both logarithmic", style="bold")

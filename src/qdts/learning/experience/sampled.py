@@ -14,7 +14,6 @@ import numpy as np
 
 from qdts.games import batch
 from qdts.games.game import Game
-from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints
 from qdts.learning.config import Config, at
 from qdts.learning.experience.coverage import Coverage
@@ -27,7 +26,7 @@ from qdts.learning.selfplay.record import Record
 from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, sample_games
 from qdts.learning.targets.bayes import bayes_examples
 from qdts.learning.targets.belief import belief_examples, belief_targets, choose_moves, moves_in
-from qdts.learning.targets.estimates import BASELINES, Estimates, Views, estimate, spread, views_of_movers
+from qdts.learning.targets.estimates import BASELINES, Estimates, Views, estimate, residual, spread, views_of_movers
 from qdts.learning.targets.policy import mirror_targets, view_examples
 from qdts.learning.targets.sampled_values import value_examples_of
 from qdts.learning.targets.value import with_children
@@ -192,7 +191,7 @@ class SampledGames:
             "root_step": at(config.policy.step, config.policy.step_last, progress),
             "root_temperature": at(config.policy.temperature, config.policy.temperature_last, progress),
             "spread": self._spread,
-            "value_residual": _residual(levels, estimates) / game.scale**2,
+            "value_residual": residual(levels, estimates) / game.scale**2,
         }
         return Experience(policies, values, beliefs, metrics, bayes=bayes)
 
@@ -251,13 +250,3 @@ class SampledGames:
         step, temperature = at(p.step, p.step_last, progress), at(p.temperature, p.temperature_last, progress)
         target = mirror_targets(chosen, np.where(rho > NO_ACTION, rho, 0.0), step, temperature, sigma)
         return view_examples(game, chosen, target, weight)
-
-
-def _residual(levels: list[Level], estimates: list[Estimates]) -> float:
-    """The mean square of û after a move minus V_c of it, over all moves of players and all players."""
-    total, count = 0.0, 0.0
-    for level, found in zip(levels, estimates, strict=True):
-        taken = np.where((level.mover != TERMINAL)[:, None], level.taken, 0)
-        total += float((taken[:, :, None] * (found.child - level.children) ** 2).sum())
-        count += float(taken.sum()) * level.children.shape[2]
-    return total / max(count, 1.0)

@@ -53,6 +53,12 @@ class Clock:
         with self._lock:
             self.evaluations += evaluations
 
+    def add(self, other: Clock, share: float = 1.0) -> None:
+        """Add a share of the time that another clock has counted, and all of its evaluations."""
+        for name, seconds in other.spent.items():
+            self.spent[name] = self.spent.get(name, 0.0) + share * seconds
+        self.evaluations += other.evaluations
+
 
 class Timed:
     """A network whose time is added up on a clock."""
