@@ -226,12 +226,6 @@ def test_examples_of_h_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> N
         return choose_moves(game, moves, min(most, 64), stream)
 
     monkeypatch.setattr(learner, "choose_moves", choose)
-    settings = [
-        "belief.average_games=4",
-        "belief.average_steps=400",
-        "net.width=8",
-        "belief.steps=100",
-        "fit.rows=8192",
-    ]
-    Learner(game, read_settings(settings, preset()), 0).learn_average_belief(1, 1)
+    made = Learner(game, read_settings(["net.width=8", "net.layers=1"], preset()), 0)
+    made._sampled_beliefs(made.evaluator(), 2, 400, np.random.default_rng(0))
     assert wanted == [most_examples(game, 10**9)]
