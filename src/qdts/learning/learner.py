@@ -22,7 +22,7 @@ from qdts.learning.experience.experience import (
     Source,
     ignore,
 )
-from qdts.learning.experience.sampled import SampledGames, bayes_of, most_games, policy_only
+from qdts.learning.experience.sampled import SampledGames, bayes_of, most_examples, most_games, policy_only
 from qdts.learning.experience.searched import SearchedGames
 from qdts.learning.metrics import Line
 from qdts.learning.nodes.clock import Timed
@@ -169,6 +169,6 @@ class Learner:
         games = most_games(game, games)
         explore = np.full(game.players, config.belief.explore)
         levels = sample_games(game, policy_only(Timed(network, self.resources.clock)), games, explore, stream)
-        moves = choose_moves(game, moves_in(levels), steps * config.fit.rows, stream)
+        moves = choose_moves(game, moves_in(levels), most_examples(game, steps * config.fit.rows), stream)
         bayes = bayes_of(game, config, levels, Timed(network, self.resources.clock), steps, stream)
         return belief_examples(game, belief_targets(game, moves), config.belief.power), bayes

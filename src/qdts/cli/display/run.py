@@ -139,9 +139,10 @@ def _show_strategy(screen: Console, run: Run) -> None:
     from qdts.cli.display import strategy
     from qdts.play.agent import load_agent
     from qdts.solving import solve
-    from qdts.solving.tree.recent import game_tree
+    from qdts.solving.tree.recent import handy_tree
 
-    if not run.game.hidden or game_tree(run.game).num_infosets > SMALL:
+    tree = handy_tree(run.game) if run.game.hidden else None
+    if tree is None or tree.num_infosets > SMALL:
         return
     learnt, equilibrium = load_agent(run).table(), solve(run.game, "cfr+", 1000).policy
     whose = f"Strategy of generation {learnt.info['generation']:,} with averaged weights"

@@ -107,6 +107,11 @@ def most_histories(game: Game, wanted: int) -> int:
     return min(wanted, MEMORY // size)
 
 
+def most_examples(game: Game, wanted: int) -> int:
+    """As many examples as are wanted, or fewer where they take too much memory; their vectors are copied four times."""
+    return min(wanted, MEMORY // (32 * (game.world_size + game.max_branching)))
+
+
 def most_games(game: Game, wanted: int, histories: int = HISTORIES) -> int:
     """As many games as are wanted, or fewer where their histories could be too many or take too much memory."""
     return max(1, min(wanted, int(most_histories(game, histories) / _mean_length(game))))
