@@ -43,6 +43,7 @@ ORDER = [
     {"play"},
     {"learning/measuring"},
     {"learning/loop"},
+    {"learning/fit"},
     {"survey", "testing"},
     {"cli/benchmarks"},
     {"cli/display"},

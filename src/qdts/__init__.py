@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from qdts.errors import InputError
     from qdts.games import Family, Game, Parameter, load_game, register
+    from qdts.learning.fit import fit
     from qdts.learning.loop import resume, train
     from qdts.learning.run import Run, open_run
     from qdts.play import PolicySeat, decide, play_match, read_seat
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "qdts.errors": ["InputError"],
     "qdts.games": ["Family", "Game", "Parameter", "load_game", "register"],
+    "qdts.learning.fit": ["fit"],
     "qdts.learning.loop": ["resume", "train"],
     "qdts.learning.run": ["Run", "open_run"],
     "qdts.play": ["PolicySeat", "decide", "play_match", "read_seat"],
@@ -75,6 +77,7 @@ __all__ = [
     "best_response",
     "decide",
     "expected_values",
+    "fit",
     "load_agent",
     "load_game",
     "load_policy",

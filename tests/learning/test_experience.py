@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from qdts import load_game
+from qdts import InputError, load_game
+from qdts.games import Game
 from qdts.games.interface import TERMINAL
+from qdts.learning import learner
 from qdts.learning.config import WHOLE_HISTORY, Config, from_dict, grown_window, preset, read_settings
 from qdts.learning.experience.coverage import Coverage
 from qdts.learning.experience.experience import ignore
@@ -15,6 +17,7 @@ from qdts.learning.experience.sampled import (
     MEMORY,
     MOST_GAMES,
     SampledGames,
+    most_examples,
     most_games,
     next_games,
     policy_and_values,
@@ -24,6 +27,7 @@ from qdts.learning.learner import Learner, plays_by
 from qdts.learning.nodes.evaluation import values_at
 from qdts.learning.nodes.nodes import arrive, children, queries_of
 from qdts.learning.selfplay.sampling import sample_games
+from qdts.learning.targets.belief import Moves, choose_moves
 from qdts.learning.targets.policy import policy_examples, policy_targets
 from qdts.nets.examples import joined
 from qdts.search.options.named import named
@@ -127,6 +131,13 @@ def test_children_by_the_network() -> None:
     below = children(learner.game, examples.queries)
     expected = values_at(learner.game, network, below.nodes)
     np.testing.assert_allclose(examples.children[below.source, below.column], expected, atol=1e-5)
+
+
+def test_searched_games_give_no_estimate_of_children() -> None:
+    for spec, settings in (("tic_tac_toe", []), ("kuhn_poker", ["play.by=search"])):
+        config = read_settings([*FEW, *settings, "value.child_target=estimate"], Config())
+        with pytest.raises(InputError, match=r"value.child_target=estimate .* expected network or auto"):
+            Learner(load_game(spec), config, 0)
 
 
 def test_what_a_game_is_like_decides_visits_and_noise() -> None:
@@ -255,3 +266,20 @@ def test_coverage() -> None:
     coverage.put(views[[1, 4, 4]], players[[1, 4, 4]])
     assert coverage.has(views, players).tolist() == [False, True, False, False, True, False]
     assert not coverage.has(views, 1 - players).any(), "of another player"
+
+
+def test_examples_of_h_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In hearts 400 steps of H̄ would sample from 1.4 GB of examples."""
+    assert most_examples(load_game("leduc_poker"), 400 * 512) == 400 * 512
+    game = load_game("hearts")
+    assert most_examples(game, 400 * 512) * 32 * game.world_size < MEMORY
+    wanted: list[int] = []
+
+    def choose(game: Game, moves: Moves, most: int, stream: np.random.Generator) -> Moves:
+        wanted.append(most)
+        return choose_moves(game, moves, min(most, 64), stream)
+
+    monkeypatch.setattr(learner, "choose_moves", choose)
+    made = Learner(game, read_settings(["net.width=8", "net.layers=1"], preset()), 0)
+    made._sampled_beliefs(made.evaluator(), 2, 400, np.random.default_rng(0))
+    assert wanted == [most_examples(game, 10**9)]

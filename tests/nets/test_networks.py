@@ -71,7 +71,7 @@ def examples_of(spec: str, networks: Networks) -> tuple[PolicyExamples, ValueExa
 
 def out_of(networks: Networks, examples: PolicyExamples | ValueExamples, *, belief: bool = False) -> Tensor:
     """What the model says of every row."""
-    inputs = networks._inputs(examples.queries, np.arange(len(examples.weight)), belief=belief)
+    inputs = networks.inputs(examples.queries, np.arange(len(examples.weight)), belief=belief)
     with torch.inference_mode():
         out: Tensor = networks.belief(inputs) if belief else networks.model(inputs)
     return out.clone()

@@ -23,6 +23,7 @@ COMMANDS = (
     "games",
     "solve",
     "train",
+    "fit",
     "policy",
     "check",
     "walk",
@@ -43,6 +44,7 @@ the command is run, or when the help lists it.
 
 EXAMPLES = """[bold]Examples[/]
   qdts train kuhn_poker --minutes 1              learn a game by self-play
+  qdts fit leduc_poker --records games.txt       learn from recorded games
   qdts games                                     list the games
   qdts solve leduc_poker --out leduc.npz         solve a game, save the strategy
   qdts policy leduc.npz                          show a saved strategy

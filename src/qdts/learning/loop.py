@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Protocol
@@ -159,7 +160,7 @@ def resume(
     minutes = run.minutes if minutes is None else minutes
     generations = run.generations if generations is None else generations
     verify_budget(minutes, generations)
-    run = Run(run.folder, run.game, run.seed, run.config, minutes, generations)
+    run = replace(run, minutes=minutes, generations=generations)
     learner = Learner(run.game, run.config, run.seed, threads=threads, device=device)
     last = _restore(run, learner)
     write_config(run)
@@ -241,7 +242,7 @@ def _loop(run: Run, learner: Learner, last: Line, measuring: Measuring, watch: W
             **measured,
             **({} if memory is None else {"memory": memory}),
         )
-        _save(run, learner, metrics)
+        save_generation(run, learner, metrics)
         if time.monotonic() - reported > REPORT_PAUSE:
             write_report(run)
             reported = time.monotonic()
@@ -250,7 +251,7 @@ def _loop(run: Run, learner: Learner, last: Line, measuring: Measuring, watch: W
             raise KeyboardInterrupt
 
 
-def _save(run: Run, learner: Learner, metrics: Line) -> None:
+def save_generation(run: Run, learner: Learner, metrics: Line) -> None:
     """Put a generation into the run's folder; Ctrl-C waits for it."""
     config = {section: run.config.as_dict()[section] for section in ("net", "play", "belief")}
     generation = metrics["generation"]

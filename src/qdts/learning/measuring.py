@@ -140,9 +140,10 @@ class Measuring:
                 uniform = uniform_by_cells(game, self._report)
                 most -= 0.0 if over else uniform.seconds
             network = self._learner.resources.evaluator(average=True, bulk=True)
-            if expected_seconds(network, uniform) > most:
+            expected = expected_seconds(network, uniform)
+            if expected > most:
                 return {}
-            found = network_by_cells(network, self._report)
+            found = network_by_cells(network, expected, self._report)
         return {"nash_conv_average": found, "nash_conv_uniform": uniform.nash_conv}
 
 

@@ -2,13 +2,15 @@
 
     config.json                 JSON: {"format": "qdts-run", "format_version": 1, "game", "game_version",
                                 "game_file": {"path", "sha256"} for a game from a file, its path from here, "seed",
-                                "minutes" or "generations": the budget, "config": all settings}
+                                "minutes" or "generations": the budget, "given": 1 if the first generation was
+                                learned from given games, "config": all settings}
     checkpoints/000012          the networks after generation 12 (`docs/checkpoints.md`); generations 1, 2, 3, 4, 6, 8,
                                 12, 16, … and the last two are kept
     records/000012              the games of generation 12 (`selfplay/record.py`), as far back as V learns from in the
                                 next generation, and one more
     metrics.jsonl               one JSON object for each generation (`metrics.py`)
     report.html                 the same as pictures
+    fit.jsonl                   one JSON object for each epoch, where the run began with given games (`fit.py`)
 
 A generation is complete once its checkpoint is in place, which is one renaming. Everything else that a killed run may
 have left unfinished is repaired when it is resumed: the checkpoint itself holds the metrics of its generation. If the
@@ -51,6 +53,7 @@ class Run:
         config: All settings.
         minutes: The budget, or None.
         generations: The budget, or None; exactly one of the two is given.
+        given: How many generations, 0 or 1, were learned from given games; these have no records.
 
     Examples:
         >>> from qdts import Run, load_game
@@ -66,6 +69,7 @@ class Run:
     config: Config
     minutes: float | None = None
     generations: int | None = None
+    given: int = 0
 
     @property
     def report(self) -> Path:
@@ -128,7 +132,7 @@ class Run:
 
     def load_records(self, last: int) -> list[Record]:
         """The records up to generation `last` that P or V learns from in the next one, ascending."""
-        first = max(1, last + 2 - self._window(last + 1))
+        first = max(1 + self.given, last + 2 - self._window(last + 1))
         return [load_record(self.record(n), self.game) for n in range(first, last + 1)]
 
     def _window(self, generation: int) -> int:
@@ -206,6 +210,7 @@ def write_config(run: Run) -> None:
     data |= {} if file is None else {"game_file": file}
     data["seed"] = run.seed
     data |= {"minutes": run.minutes} if run.generations is None else {"generations": run.generations}
+    data |= {"given": run.given} if run.given else {}
     data["config"] = run.config.as_dict()
     text = json.dumps(data, indent=2) + "\n"
     write_whole(run.folder / "config.json", lambda file: file.write(text.encode()))
@@ -254,7 +259,7 @@ def open_run(folder: str | Path, game: Game | None = None) -> Run:
         config = from_dict(data["config"])
         minutes, generations = data.get("minutes"), data.get("generations")
         verify_budget(minutes, generations)
-        return Run(folder, game, int(data["seed"]), config, minutes, generations)
+        return Run(folder, game, int(data["seed"]), config, minutes, generations, int(data.get("given", 0)))
     except InputError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OSError, RecursionError) as error:

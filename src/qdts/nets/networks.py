@@ -119,13 +119,13 @@ class Networks:
             return {name: loss(batch) for name, loss in chosen.items()}
 
         def of_policy(tower: nn.Module, step: int) -> dict[str, Tensor]:
-            return policy_loss(step, tower(self._inputs(policy.queries, p_rows[step])))
+            return policy_loss(step, tower(self.inputs(policy.queries, p_rows[step])))
 
         def of_values(tower: nn.Module, step: int) -> dict[str, Tensor]:
-            return value_losses(step, tower(self._inputs(value.queries, v_rows[step])))
+            return value_losses(step, tower(self.inputs(value.queries, v_rows[step])))
 
         def of_both(step: int) -> dict[str, Tensor]:
-            inputs = self._inputs(policy.queries, p_rows[step]), self._inputs(value.queries, v_rows[step])
+            inputs = self.inputs(policy.queries, p_rows[step]), self.inputs(value.queries, v_rows[step])
             logits, values = self.model.heads(torch.cat(inputs), steps.examples)
             return policy_loss(step, logits) | value_losses(step, values)
 
@@ -165,17 +165,17 @@ class Networks:
         rows = sample_examples(examples.weight, len(steps.rates), steps.examples, steps.stream)
 
         def losses(step: int) -> dict[str, Tensor]:
-            logits = belief(self._inputs(examples.queries, rows[step], belief=True))
+            logits = belief(self.inputs(examples.queries, rows[step], belief=True))
             found = {"belief_loss": cross_entropy(logits, targets.take(rows[step]))}
             if bayes is not None and views is not None:
                 held = bayes.take(views[step])
                 everything = np.arange(len(held.queries.kind))
-                found["bayes_loss"] = bayes_loss(belief(self._inputs(held.queries, everything, belief=True)), held)
+                found["bayes_loss"] = bayes_loss(belief(self.inputs(held.queries, everything, belief=True)), held)
             return found
 
         return _descend(adam, losses, steps.rates, {"bayes_loss": weight})
 
-    def _inputs(self, queries: Queries, rows: Ints, *, belief: bool = False) -> Tensor:
+    def inputs(self, queries: Queries, rows: Ints, *, belief: bool = False) -> Tensor:
         """The inputs of the model, or of that of H, for some queries."""
         inputs, beliefs = (torch.zeros((len(rows), n)) for n in (self.shape.inputs, self.shape.belief_inputs))
         encode(

@@ -336,6 +336,32 @@ def test_the_live_display_shows_figures_and_time_left(tmp_path: Path) -> None:
     assert "█▁" in text
 
 
+def test_the_summary_of_a_game_that_is_measured_cell_by_cell(tmp_path: Path) -> None:
+    run = Run(tmp_path, load_game("phantom_ttt"), 0, Config(), minutes=1.0)
+    exact = {"nash_conv_average": 0.5, "nash_conv_uniform": 1.5775}
+    line = {"generation": 4, "games": 9, "seconds": 3.0}
+    matches = {"match_games": 32, "return_uniform": 0.25, "return_uniform_ci95": [0.125, 0.375]}
+    screen = Console(file=io.StringIO(), width=120)
+    for figures_of, words in (
+        (line | exact | matches, ["NashConv with averaged weights", "0.5 ", "1.58", "generation 4 of 4"]),
+        (
+            line | matches,
+            ["Not measured: NashConv", f"qdts evaluate {tmp_path}"],
+        ),
+    ):
+        (tmp_path / "metrics.jsonl").write_text(json.dumps(figures_of) + "\n", encoding="utf-8")
+        with screen.capture() as capture:
+            show(screen, run, figures(run, interrupted=False))
+        text = capture.get()
+        for word in [*words, "against uniform play", "+0.25   +0.125 to +0.375"]:
+            assert word in text
+    with Display(screen) as display:
+        display.begin(run)
+        with screen.capture() as capture:
+            screen.print(display.render())
+    assert "return against   uniform play +0.25 ± 0.12   generation 4" in capture.get()
+
+
 def test_sparks() -> None:
     assert spark([1.0, 0.1, 0.01]) == "█▅▁"
     assert spark([]) == spark([0.0]) == ""

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from qdts.errors import InputError
-from qdts.learning.by_cells import network_by_cells, uniform_by_cells
+from qdts.learning.by_cells import expected_seconds, network_by_cells, uniform_by_cells
 from qdts.learning.experience.experience import ignore
 from qdts.learning.measuring import goes_by_cells
 from qdts.learning.run import Run
@@ -81,7 +81,9 @@ def share_of_uniform(goal: float) -> Measure:
 
     def find(run: Run, _threads: int) -> Figure:
         found = _distance(run)
-        return Figure(found.value / found.beside["nash_conv_uniform"], None, {"nash_conv": found.value, **found.beside})
+        return Figure(
+            found.value / found.beside["nash_conv_uniform"], None, {"nash_conv_average": found.value, **found.beside}
+        )
 
     return Measure("NashConv, share of uniform play's", find, goal)
 
@@ -95,7 +97,8 @@ def _distance(run: Run) -> Figure:
     if "nash_conv_average" not in last and goes_by_cells(run):
         uniform = uniform_by_cells(run.game, ignore)
         network = without_search(load_agent(run).evaluator).evaluator
-        return Figure(network_by_cells(network, ignore), None, {"nash_conv_uniform": uniform.nash_conv})
+        seconds = expected_seconds(network, uniform)
+        return Figure(network_by_cells(network, seconds, ignore), None, {"nash_conv_uniform": uniform.nash_conv})
     if "nash_conv_average" not in last:
         raise InputError(f"the run '{run.folder}' has not measured NashConv, expected one of a game that can be listed")
     return Figure(

@@ -134,7 +134,7 @@ def _goes_by_cells(game: Game) -> bool:
 
 def _evaluate_by_cells(source: str, agent: Agent, number: int | None, as_json: bool) -> None:
     """Measure P of a run, or of some of its checkpoints; Ctrl-C keeps those that are measured."""
-    from qdts.learning.by_cells import network_by_cells, uniform_by_cells
+    from qdts.learning.by_cells import expected_seconds, network_by_cells, uniform_by_cells
     from qdts.learning.run import open_run, spread_out
     from qdts.play.agent import load_agent
     from qdts.play.strength import without_search
@@ -153,7 +153,8 @@ def _evaluate_by_cells(source: str, agent: Agent, number: int | None, as_json: b
             of = agent if run is None else load_agent(run, generation=generation)
             beat.begin(f"{game.spec}, generation {of.info['generation']:,}")
             try:
-                distance = network_by_cells(without_search(of.evaluator).evaluator, report)
+                network = without_search(of.evaluator).evaluator
+                distance = network_by_cells(network, expected_seconds(network, uniform), report)
             except KeyboardInterrupt:
                 if not measured:
                     raise

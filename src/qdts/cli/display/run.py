@@ -58,7 +58,8 @@ def show(screen: Console, run: Run, found: Mapping[str, Any]) -> None:
     if found["interrupted"]:
         facts["stopped"] = "[yellow]by Ctrl-C: this is what there was[/]"
     colour = "yellow" if found["interrupted"] else "green"
-    screen.print(panel(run.game.spec, f"learned by self-play, seed {run.seed}", facts, colour))
+    how = "from given games" if run.given and found["generations"] <= run.given else "by self-play"
+    screen.print(panel(run.game.spec, f"learned {how}, seed {run.seed}", facts, colour))
     points = [(line["seconds"], line["nash_conv_average"]) for line in run.metrics() if is_measured(line)]
     if len(points) > 1:
         screen.print(f"\n{label('nash_conv_average')} against seconds, both logarithmic", style="bold")
@@ -138,9 +139,10 @@ def _show_strategy(screen: Console, run: Run) -> None:
     from qdts.cli.display import strategy
     from qdts.play.agent import load_agent
     from qdts.solving import solve
-    from qdts.solving.tree.recent import game_tree
+    from qdts.solving.tree.recent import handy_tree
 
-    if not run.game.hidden or game_tree(run.game).num_infosets > SMALL:
+    tree = handy_tree(run.game) if run.game.hidden else None
+    if tree is None or tree.num_infosets > SMALL:
         return
     learnt, equilibrium = load_agent(run).table(), solve(run.game, "cfr+", 1000).policy
     whose = f"Strategy of generation {learnt.info['generation']:,} with averaged weights"

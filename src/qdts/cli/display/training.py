@@ -72,6 +72,9 @@ class Quiet:
         self.games_per_second = with_speeds(metrics, self.newest).get("games_per_second", 0.0)
         self.newest, self.progress, self.completed_at = metrics, progress, time.perf_counter()
 
+    def say(self, text: str) -> None:
+        """A line of its own, where people read along."""
+
     @property
     def generation(self) -> int:
         """The generation that is in work."""
@@ -97,6 +100,10 @@ class Lines(Quiet):
         """A line of its own."""
         super().load(what)
         print(self.beat.stage, flush=True)
+
+    def say(self, text: str) -> None:
+        """Print it."""
+        print(text, flush=True)
 
     def compiling(self, made: int, of: int) -> None:
         """A line before the first of them."""
@@ -161,6 +168,10 @@ class Display(Quiet):
         super().begin(run)
         for metrics in run.metrics():
             self._measured(metrics)
+
+    def say(self, text: str) -> None:
+        """Print it above the display."""
+        self.live.console.print(text, markup=False, highlight=False)
 
     def done(self, metrics: Line, progress: float) -> None:
         """One more generation."""

@@ -21,7 +21,8 @@ from qdts.nets.examples import PolicyExamples, ValueExamples
 from qdts.nets.networks import Networks, groups_of, use_threads
 from qdts.nets.threads import fastest_threads
 
-SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING, AVERAGE_SAMPLING, AVERAGE_FITTING, SELF_PLAY_MOVES, MATCHES = range(8)
+SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING, AVERAGE_SAMPLING, AVERAGE_FITTING = range(6)
+SELF_PLAY_MOVES, MATCHES, GIVEN = range(6, 9)
 """What a stream of random numbers is for."""
 BULK = 128
 """Rows of one call of a network where many nodes are evaluated at once."""

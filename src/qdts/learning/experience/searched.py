@@ -170,8 +170,10 @@ class SearchedGames:
         luck = luck_of_chance(record, network) if rule.chance else None
         return value_targets(record, rule, luck)
 
-    def outcome_residual(self) -> float:
-        """The residual variance of V in the outcomes of the newest games."""
+    def outcome_residual(self) -> float | None:
+        """The residual variance of V in the outcomes of the newest games; None before there are any."""
+        if not self.records:
+            return None
         game, network = self._with.game, self._with.evaluator()
         targets = value_targets(self.records[-1], OUTCOME)
         return residual_variance(targets, values_at(game, network, targets.nodes), game.scale)
