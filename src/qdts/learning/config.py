@@ -126,7 +126,7 @@ class SearchSettings:
         10.0, "The parameter of that noise, times the mean number of legal actions of a move.", POSITIVE
     )
     drawn: float = setting(
-        0.3,
+        0.5,
         "With perfect information, the first moves of a game that are sampled in proportion to visits, as a share of "
         "the mean length of games.",
         NOT_NEGATIVE,
