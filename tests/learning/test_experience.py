@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from qdts import load_game
+from qdts import InputError, load_game
 from qdts.games import Game
 from qdts.games.interface import TERMINAL
 from qdts.learning import learner
@@ -131,6 +131,13 @@ def test_children_by_the_network() -> None:
     below = children(learner.game, examples.queries)
     expected = values_at(learner.game, network, below.nodes)
     np.testing.assert_allclose(examples.children[below.source, below.column], expected, atol=1e-5)
+
+
+def test_searched_games_give_no_estimate_of_children() -> None:
+    for spec, settings in (("tic_tac_toe", []), ("kuhn_poker", ["play.by=search"])):
+        config = read_settings([*FEW, *settings, "value.child_target=estimate"], Config())
+        with pytest.raises(InputError, match=r"value.child_target=estimate .* expected network or auto"):
+            Learner(load_game(spec), config, 0)
 
 
 def test_the_unit_of_steps() -> None:

@@ -5,34 +5,47 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from learning import naive_estimates
 from learning.samples import HIDDEN, made_up
 from qdts import load_game
 from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, Reals
 from qdts.learning.config import SETTINGS
-from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, sample_games, systematic
-from qdts.learning.targets.estimates import BASELINES, Estimates, estimate, spread, views_of_movers
+from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, _choose, sample_games
+from qdts.learning.targets.estimates import BASELINES, Estimates, estimate, residual, spread, views_of_movers
 from qdts.solving.exact.values import history_values, infoset_values
 from qdts.solving.tree.recent import game_tree
 
 
+def chosen(times: Ints, mover: Ints, degree: Ints, policy: Reals, explore: Reals, u: Reals) -> tuple[Reals, Ints]:
+    """μ, and how many games take each choice."""
+    sampled, taken = np.zeros(policy.shape), np.zeros(policy.shape, np.int64)
+    _choose(times, mover, degree, policy, explore, u, sampled, taken)
+    return sampled, taken
+
+
 def test_systematic_samples() -> None:
-    """Each choice is taken ⌊n p⌋ times or once more, and n p times on average."""
+    """Each choice is taken ⌊n μ⌋ times or once more, and n μ times on average."""
     stream = np.random.default_rng(0)
-    degree = stream.integers(1, 6, 40)
+    degree, mover = stream.integers(1, 6, 40), stream.integers(-2, 2, 40)
     p = np.where(np.arange(6) < degree[:, None], stream.random((40, 6)), 0.0)
     p /= p.sum(1, keepdims=True)
     p[0] = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
-    degree[0] = 3
+    degree[0], mover[0] = 5, 0
+    explore = np.array([0.0, 0.4])
+    e = np.where(mover == 1, 0.4, 0.0)[:, None]
+    mu = (1 - e) * p + np.where(np.arange(6) < degree[:, None], e / degree[:, None], 0.0)
     times, total = stream.integers(1, 50, 40), np.zeros((40, 6))
     for _ in range(2000):
-        taken = systematic(times, p, degree, stream.random(40))
+        sampled, taken = chosen(times, mover, degree, p, explore, stream.random(40))
+        np.testing.assert_allclose(sampled, mu, atol=1e-12)
         assert (taken.sum(1) == times).all()
-        assert (taken >= np.floor(times[:, None] * p - 1e-9)).all()
-        assert (taken <= np.ceil(times[:, None] * p + 1e-9)).all()
+        assert (taken >= np.floor(times[:, None] * mu - 1e-9)).all()
+        assert (taken <= np.ceil(times[:, None] * mu + 1e-9)).all()
+        assert (taken[mu == 0.0] == 0).all()
         total += taken
-    np.testing.assert_allclose(total / 2000, times[:, None] * p, atol=0.06)
+    np.testing.assert_allclose(total / 2000, times[:, None] * mu, atol=0.06)
 
 
 def guesses(game: Game, seed: int = 0) -> Evaluate:
@@ -131,6 +144,16 @@ def test_values_of_views_with_many_games(spec: str) -> None:
     error = [views.value[n] - exact[views.view[n].tobytes()] for n in np.flatnonzero(often)]
     assert np.abs(error).max() < 0.15 * game.scale
     np.testing.assert_allclose((views.policy * views.action).sum(1), views.value, atol=1e-3)
+
+
+@pytest.mark.parametrize("spec", HIDDEN)
+def test_compiled_means_are_those_of_numpy(spec: str) -> None:
+    game, levels, found = sampled(spec, 500, 3)
+    views, others = views_of_movers(game, levels, found), naive_estimates.views_of_movers(game, levels, found)
+    order, other = (np.lexsort(np.column_stack([v.player, v.view]).T) for v in (views, others))
+    for name, a, b in zip(views._fields, views.take(order), others.take(other), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5 * game.scale, err_msg=name)
+    assert residual(levels, found) == pytest.approx(naive_estimates.residual(levels, found), rel=1e-4)
 
 
 def test_spread() -> None:

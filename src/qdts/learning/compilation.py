@@ -50,6 +50,11 @@ KERNELS = (
     "games.batch._returns",
     "games.batch._fill",
     "games.batch._holes",
+    "learning.targets.estimates._add_views",
+    "learning.targets.estimates._back_up",
+    "learning.targets.estimates._add_spread",
+    "learning.targets.estimates._add_residual",
+    "learning.selfplay.sampling._choose",
 )
 """Every kernel that learning a game with hidden information calls, those that take longest to compile first."""
 

@@ -62,7 +62,11 @@ class NetSettings:
         "Hidden layers, or convolutions; 0: 2 layers, and as many convolutions as let each cell see the whole board.",
         Bounds(0, 1000, "a whole number from 0 to 1,000"),
     )
-    towers: int = setting(2, "2: P has a trunk of its own; 1: P and V share one.", Bounds(1, 2, "1 or 2"))
+    towers: int = setting(
+        0,
+        "2: P has a trunk of its own; 1: P and V share one; 0: 1 with perfect information, else 2.",
+        Bounds(0, 2, "0, 1 or 2"),
+    )
     trunk: str = setting(
         "auto",
         "What lies between inputs and outputs.",
@@ -86,9 +90,62 @@ class SearchSettings:
         "A search, with changed options in brackets, which take precedence over settings; auto: puct with perfect "
         "information, mmds where something is hidden.",
     )
-    visits: int = setting(64, "Visits of every search.", COUNT)
-    games: int = setting(500, "Games of a generation, where they are decided by search.", COUNT)
-    explore: float = setting(0.3, "The share of the exploring seat's moves that are sampled uniformly.", SHARE)
+    visits: int = setting(
+        0,
+        "Visits of every search; 0: 64, but with perfect information no more than 8 for each legal action, on average.",
+        Bounds(0, 1_000_000_000, "a whole number that is not negative"),
+    )
+    c: float = setting(
+        2.0,
+        "c of PUCT with perfect information, in units of the spread of values, as the step's (`policy.unit`).",
+        NOT_NEGATIVE,
+    )
+    games: int = setting(
+        0,
+        "Games of a generation, where they are decided by search; 0: with perfect information as many as make about "
+        "`search.moves` moves, but no fewer than 2 for each row of `play.batch`; 500 where something is hidden.",
+        Bounds(0, 1_000_000_000, "a whole number that is not negative"),
+    )
+    moves: int = setting(2000, "Moves of players in a generation, about, where `search.games` is 0.", COUNT)
+    samples: float = setting(
+        5.0,
+        "With perfect information, how often fitting samples each move of a generation, on average: more steps than "
+        "`fit.steps`, if that needs more.",
+        NOT_NEGATIVE,
+    )
+    window: int = setting(
+        50,
+        "With perfect information P and V learn from a quarter of all generations, but from no more than this.",
+        COUNT,
+    )
+    reuse: bool = setting(
+        True, "Whether a search continues with the tree of the move before; with perfect information and visits."
+    )
+    noise: float = setting(0.25, "The share of Dirichlet noise in P at the roots, with perfect information.", SHARE)
+    noise_total: float = setting(
+        10.0, "The parameter of that noise, times the mean number of legal actions of a move.", POSITIVE
+    )
+    drawn: float = setting(
+        0.5,
+        "With perfect information, the first moves of a game that are sampled in proportion to visits, as a share of "
+        "the mean length of games.",
+        NOT_NEGATIVE,
+    )
+    late_temperature: float = setting(
+        0.25, "τ of later moves, sampled in proportion to N^(1/τ); 0: the action with the most visits.", SHARE
+    )
+    opening: float = setting(
+        0.3,
+        "With perfect information, up to how many of the first moves are uniform in half of the games, as a share of "
+        "the mean length of games.",
+        SHARE,
+    )
+    explore: float = setting(
+        0.3,
+        "The share of the exploring seat's moves that are sampled uniformly, where games at the same view share a "
+        "search: where something is hidden, or P learns mirror steps.",
+        SHARE,
+    )
     eps: float = setting(0.0, "eps at SAMPLE and OPPONENT nodes, at the start of the run.", RADIUS)
     eps_last: float = setting(0.0, "eps at the end of the run.", RADIUS)
 
@@ -121,7 +178,7 @@ class PlaySettings:
         0.2, "The same for the other seats. Weights make up for it, so that it changes no value.", EXPLORING
     )
     lanes: int = setting(1024, "Searches side by side, at most.", COUNT, formerly="slots")
-    batch: int = setting(64, "Rows of one call of a network.", COUNT)
+    batch: int = setting(32, "Rows of one call of a network.", COUNT)
     cache: int = setting(
         65536,
         "Evaluations that are remembered within a generation.",
@@ -416,6 +473,14 @@ def at(first: float, last: float, progress: float) -> float:
     return first + (last - first) * progress
 
 
+def grown_window(config: Config, generation: int) -> int:
+    """The number of generations that P and V learn from in a generation of games that have trees of their own.
+
+    It is a quarter of all so far, at most `search.window`, but no less than the windows of P and V.
+    """
+    return max(config.window, min(generation // 4, config.search.window))
+
+
 def flat(config: Config) -> dict[str, Any]:
     """The values of all settings by name."""
     return {f"{s}.{name}": value for s, values in config.as_dict().items() for name, value in values.items()}
@@ -477,6 +542,8 @@ def from_dict(data: Mapping[str, Any]) -> Config:
         values |= {f"{section}.{key}": tuple(v) if isinstance(v, list) else v for key, v in part.items()}
     if "play.by" not in values and "play.games" in values:
         values = _of_searched_run(values)
+    if "search.name" in values:
+        values.setdefault("search.window", 1)  # it did not grow in earlier versions
     return changed(Config(), values)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 
 import numpy as np
 
+from qdts.errors import InputError
 from qdts.games.game import Game
 from qdts.learning.config import Config, at, changed
 from qdts.learning.experience.experience import (
@@ -30,7 +32,7 @@ from qdts.nets.bayes import BayesExamples
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples
 from qdts.nets.model import Size
-from qdts.nets.networks import Networks, Steps, apart, use_threads
+from qdts.nets.networks import Networks, Steps, apart
 
 
 def plays_by(game: Game, config: Config) -> str:
@@ -41,10 +43,20 @@ def plays_by(game: Game, config: Config) -> str:
     return by
 
 
+def verify_targets(game: Game, config: Config) -> None:
+    """Raise an InputError where a target is asked for that the games can't give."""
+    if plays_by(game, config) == "search" and config.value.child_target == "estimate":
+        raise InputError(
+            "value.child_target=estimate follows from games that are sampled in bulk (play.by=values), and here they "
+            "are decided by search: expected network or auto"
+        )
+
+
 class Learner:
     """A game's networks, and where their experience comes from."""
 
     def __init__(self, game: Game, config: Config, seed: int, *, threads: int = 1, device: str = "cpu") -> None:
+        verify_targets(game, config)
         networks = Networks(game, Size(**asdict(config.net)), seed=seed, device=device, average=config.fit.average)
         self.resources = Resources(game, config, seed, networks, threads)
         self.source: Source = (
@@ -71,8 +83,8 @@ class Learner:
         return self.resources.evaluator(average=average)
 
     def use_threads(self) -> None:
-        """Set torch's number of threads: all for convolutions, one for smaller layers, where more do not pay."""
-        use_threads(self.resources.threads if self.networks.model.trunk == "conv" else 1)
+        """Set torch's number of threads."""
+        self.resources.use_threads()
 
     def warm_up(self) -> None:
         """Compile everything that a generation needs, and change nothing."""
@@ -89,7 +101,7 @@ class Learner:
         """Fit P, V and V_c, then H; returns the losses and the entropy of policy targets."""
         config = self.config
         report("fitting P and V", 0.0)
-        rates = np.full(config.fit.steps, at(config.fit.rate, config.fit.rate_last, progress))
+        rates = np.full(experience.steps or config.fit.steps, at(config.fit.rate, config.fit.rate_last, progress))
         steps = Steps(rates, config.fit.rows, self.resources.stream(generation, FITTING))
         weights = {
             "value_loss": config.value.weight,
@@ -98,19 +110,23 @@ class Learner:
             "best_child_loss": config.value.best_child,
         }
 
-        def fit_model() -> Line:
-            with self.resources.clock.part("training"):
-                threads = self.resources.threads
-                return self.networks.fit(experience.policy, experience.value, steps, weights, threads=threads)
+        threads, training = self.resources.threads, partial(self.resources.clock.part, "training")
 
-        if not self.game.hidden or config.belief.source == "exact":
-            metrics = fit_model()
-        elif experience.belief is None:
-            metrics = fit_model() | self._fit_belief(*self._new_beliefs(generation), generation, progress)
+        def fit_model() -> Line:
+            return self.networks.fit(experience.policy, experience.value, steps, weights, threads=threads)
+
+        beliefs, bayes = experience.belief, experience.bayes
+        if beliefs is None:
+            with training():
+                metrics = fit_model()
+            if self.game.hidden and config.belief.source != "exact":
+                beliefs, bayes = self._new_beliefs(generation)
+                with training():
+                    metrics |= self._fit_belief(beliefs, bayes, generation, progress)
         else:
-            beliefs, bayes = experience.belief, experience.bayes
-            parts = [fit_model, lambda: self._fit_belief(beliefs, bayes, generation, progress)]
-            model, belief = apart(parts, self.resources.threads)
+            with training():
+                parts = [fit_model, lambda: self._fit_belief(beliefs, bayes, generation, progress)]
+                model, belief = apart(parts, threads)
             metrics = model | belief
         return metrics | {"entropy": experience.policy.entropy}
 
@@ -126,8 +142,7 @@ class Learner:
         config = self.config.belief
         rates = np.full(config.steps, at(config.rate, config.rate_last, progress))
         steps = Steps(rates, self.config.fit.rows, self.resources.stream(generation, BELIEF_FITTING))
-        with self.resources.clock.part("training"):
-            return self.networks.fit_belief(examples, steps, bayes, config.bayes)
+        return self.networks.fit_belief(examples, steps, bayes, config.bayes)
 
     def learn_average_belief(self, generation: int, since: int, report: Report = ignore) -> None:
         """Fit H̄ to games sampled from the averaged P, where H learns from sampled games.

@@ -33,7 +33,7 @@ from qdts.files import write_whole
 from qdts.games.game import Game
 from qdts.games.registry import matching_game
 from qdts.games.remembered import compare, recall, remember
-from qdts.learning.config import Config, from_dict
+from qdts.learning.config import Config, from_dict, grown_window
 from qdts.learning.metrics import Line
 from qdts.learning.selfplay.record import Record, load_record, save_record
 
@@ -132,8 +132,12 @@ class Run:
 
     def load_records(self, last: int) -> list[Record]:
         """The records up to generation `last` that P or V learns from in the next one, ascending."""
-        first = max(1 + self.given, last - self.config.window + 2)
+        first = max(1 + self.given, last + 2 - self._window(last + 1))
         return [load_record(self.record(n), self.game) for n in range(first, last + 1)]
+
+    def _window(self, generation: int) -> int:
+        """The number of generations that P or V learns from in a generation."""
+        return self.config.window if self.game.hidden else grown_window(self.config, generation)
 
     def make_folders(self) -> None:
         """Make the folders inside."""
@@ -150,7 +154,7 @@ class Run:
             if not is_kept(number):
                 self.checkpoint(number).unlink(missing_ok=True)
         for number in _numbers(self.folder / "records"):
-            if there and number <= there[-1] - self.config.window:
+            if there and number <= there[-1] - self._window(there[-1]):
                 self.record(number).unlink(missing_ok=True)
 
 

@@ -87,9 +87,12 @@ def make_models(
     game: Game, *, width: int, layers: int, trunk: str, towers: int, child_values: bool = True, seed: int = 0,
     device: str = "cpu",
 ) -> tuple[PolicyValue, Belief]:  # fmt: skip
-    """Both models of a game, their weights initialised from the seed; a width or layers of 0 follow from the game."""
+    """Both models of a game, their weights initialised from the seed.
+
+    A width, layers or towers of 0 follow from the game: P has a tower of its own where something is hidden.
+    """
     usual = TRUNKS[trunk_of(game, trunk)].size(game)
-    width, layers = width or usual[0], layers or usual[1]
+    width, layers, towers = width or usual[0], layers or usual[1], towers or (2 if game.hidden else 1)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = PolicyValue(game, width=width, layers=layers, child_values=child_values, trunk=trunk, towers=towers)

@@ -26,12 +26,16 @@ from qdts.nets.networks import groups_of, use_threads
 from qdts.play.match import sample
 from qdts.play.seats import SearchSeat, evaluator_for, is_folder
 from qdts.play.state import read_state, turn
+from qdts.play.trees import Trees
 from qdts.search.everywhere import searched_policy
 from qdts.search.options.compatibility import search_with_networks
 from qdts.search.options.parsing import read_search
 from qdts.search.roots import verify_root, verify_visits
 from qdts.search.seeds import view_seed
 from qdts.solving.policy.table import Policy
+
+PUCT_C = 4.0
+"""c of `puct` with learned networks, in units of the spread of values: broader than in self-play (`search.c`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +150,10 @@ class Agent:
             row[row > NO_ACTION] for row in policy_at(self.game, self.evaluator, np.array(views), np.array(players))
         ]
 
+    def continued(self, games: int) -> Trees | None:
+        """The trees of so many games, if a search decides."""
+        return None if self._seat is None else self._seat.continued(games)
+
     def _turn(self, view: Ints | str) -> tuple[Ints, int]:
         """A view as a vector, and the player to move."""
         if isinstance(view, str):
@@ -226,7 +234,21 @@ def load_agent(
         "games": checkpoint.metrics.get("games"),
         "weights": "average" if average else "newest",
     }
-    return Agent(_network(checkpoint, file, average, device), visits, search, info)
+    network = _network(checkpoint, file, average, device)
+    return Agent(network, visits, search or _best_search(checkpoint), info)
+
+
+def _best_search(checkpoint: Checkpoint) -> str:
+    """The search that plays best with the networks of a checkpoint.
+
+    With perfect information it plays the action with the most visits, and the unit of its c is the spread of values.
+    """
+    name = search_with_networks(checkpoint.game)
+    if checkpoint.game.hidden:
+        return name
+    spread = checkpoint.metrics.get("spread")
+    c = "" if spread is None else f"c={PUCT_C * spread:.3g},"
+    return f"{name}[{c}decision=most]"
 
 
 def _checkpoint_of(run: Run, generation: int | None) -> Path:

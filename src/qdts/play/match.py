@@ -2,8 +2,9 @@
 
 Games come in groups, one game for each seat of A; B has all other seats. The games of a group share their chance
 stream: the k-th chance event of each uses the same random number, so that no side wins by the luck of the deal alone.
-The seeds of searches and the moves come from a stream of each game. So a game depends on the match's seed and on its
-own number, and not on the games beside it.
+A search by trees continues from one of its moves to the next (`qdts.play.trees`). The seeds of searches and the moves
+come from a stream of each game. So a game depends on the match's seed and on its own number, and not on the games
+beside it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from qdts.interrupt import apart, verify_not_stopped
 from qdts.kernels import Ints, Reals
 from qdts.learning.nodes.nodes import views_of
 from qdts.play.openspiel_seats import BotSeat, Sitting
-from qdts.play.seats import Seat
+from qdts.play.seats import Continuing, Seat
+from qdts.play.trees import Trees
 
 SIDE_BY_SIDE = 128
 """About how many games advance together: the largest batch of decisions that a seat gets."""
@@ -151,12 +153,13 @@ def begin(game: Game, seed: int, group: int, a_sits: int) -> Play:
     return Play(game.initial(), a_sits, deals, np.random.default_rng([seed, group, 1 + a_sits]))
 
 
-def rounds(game: Game, a: Seat | BotSeat, b: Seat | BotSeat, plays: Sequence[Play]) -> Iterator[int]:
+def rounds(game: Game, a: Seat | BotSeat | Trees, b: Seat | BotSeat | Trees, plays: Sequence[Play]) -> Iterator[int]:
     """Advance all games together until they are over: in each round chance moves, then the player to move.
 
     Yields:
         The number of games that were not over before the round.
     """
+    a, b = (_continued(seat, len(plays)) for seat in (a, b))
     while True:
         mover = deal(game, plays)
         running = [(play, int(who)) for play, who in zip(plays, mover, strict=True) if who != TERMINAL]
@@ -165,6 +168,11 @@ def rounds(game: Game, a: Seat | BotSeat, b: Seat | BotSeat, plays: Sequence[Pla
         for seat, its in ((a, True), (b, False)):
             move(game, seat, [play for play, who in running if (who == play.a_sits) == its])
         yield len(running)
+
+
+def _continued(seat: Seat | BotSeat | Trees, games: int) -> Seat | BotSeat | Trees:
+    """A seat whose searches continue from move to move, where they can."""
+    return (isinstance(seat, Continuing) and seat.continued(games)) or seat
 
 
 def _finished(game: Game, plays: Sequence[Play]) -> list[Play]:
@@ -192,7 +200,7 @@ def deal(game: Game, plays: Sequence[Play]) -> Ints:
     return mover
 
 
-def move(game: Game, seat: Seat | BotSeat, plays: Sequence[Play]) -> None:
+def move(game: Game, seat: Seat | BotSeat | Trees, plays: Sequence[Play]) -> None:
     """Let a seat move in all games, where it is to move."""
     if not plays:
         return
@@ -218,11 +226,15 @@ def _step(game: Game, plays: Sequence[Play], actions: Sequence[int]) -> Ints:
     return batch.movers(game, after)
 
 
-def _by_views(game: Game, seat: Seat, plays: Sequence[Play], worlds: Ints, mover: Ints) -> list[int]:
+def _by_views(game: Game, seat: Seat | Trees, plays: Sequence[Play], worlds: Ints, mover: Ints) -> list[int]:
     """The actions of a seat that sees only the view of the player to move."""
     views = views_of(game, worlds, mover)
     seeds = [int(play.own.integers(2**63)) for play in plays]
-    distributions = apart(lambda: seat.decide([*views], mover.tolist(), seeds))
+    if isinstance(seat, Trees):
+        moves = [play.moves for play in plays]
+        distributions = apart(lambda: seat.decide(plays, moves, [*views], mover.tolist(), seeds))
+    else:
+        distributions = apart(lambda: seat.decide([*views], mover.tolist(), seeds))
     legal = batch.choices(game, worlds, mover)
     first = np.cumsum(legal.counts) - legal.counts
     return [

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from qdts.interrupt import stop_flag
 from qdts.kernels import Ints, Reals
 from qdts.learning.run import SUFFIX
 from qdts.play.openspiel_seats import BotSeat, read_bot_seat
+from qdts.play.trees import Trees
 from qdts.search.evaluation.builtin import Playouts, Table, Uniform
 from qdts.search.evaluation.evaluator import Evaluator
 from qdts.search.options.named import SEARCHES
@@ -69,6 +70,14 @@ class Seat(Protocol):
         """
 
 
+@runtime_checkable
+class Continuing(Seat, Protocol):
+    """A seat whose searches can continue from move to move."""
+
+    def continued(self, games: int) -> Trees | None:
+        """The trees of so many games; None where there are none."""
+
+
 class Random:
     """Uniform play."""
 
@@ -104,6 +113,13 @@ class SearchSeat:
         self.visits = visits
         self.evaluator = evaluator
         self.threads = threads
+
+    def continued(self, games: int) -> Trees | None:
+        """The same search with trees that continue from move to move, in so many games; None if it has no trees."""
+        if self.options.machine != "forest":
+            return None
+        evaluator = self.evaluator or Uniform(self.game)
+        return Trees(self.game, self.options, self.visits, evaluator, most=games, threads=self.threads)
 
     def decide(self, views: Sequence[Ints], players: Sequence[int], seeds: Sequence[int]) -> list[Reals]:
         """The distributions that the searches decide on."""

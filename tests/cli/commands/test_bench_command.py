@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from cli.running import Output
+from cli.running import Output, run_json
 from qdts.cli import main
 from qdts.cli.benchmarks import networks, peers, rows, solving
 from qdts.cli.benchmarks import search as search_rows
@@ -112,6 +112,24 @@ def test_bench_with_a_network(capsys: Output, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(networks, "has_package", lambda _: False)
     assert main(["bench", "search", "--network"]) == 2
     assert "pip install 'qdts[nets]'" in " ".join(capsys.readouterr().err.split())
+
+
+def test_bench_of_learning(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads beside one, with what a generation is made of; one game alone, with settings."""
+    monkeypatch.setattr("qdts.cli.benchmarks.selfplay.GAMES", ("kuhn_poker", "tic_tac_toe"))
+    found = run_json(capsys, "bench", "selfplay", "--generations", "1")
+    assert [row["game"] for row in found["rows"]] == ["kuhn_poker", "tic_tac_toe"]
+    for row in found["rows"]:
+        assert [entry["who"] for entry in row["entries"]] == ["2 threads", "1 thread"]
+        assert row["speed"]["games_per_second"] > 0.0
+        assert sum(row["speed"]["shares"].values()) == pytest.approx(1.0)
+        assert [target["met"] is None for target in row["targets"]] == [False, False]
+    assert "search" in found["rows"][1]["speed"]["shares"]
+    alone = ["bench", "selfplay", "--game", "kuhn_poker", "--generations", "1", "--set", "play.games=10"]
+    one = run_json(capsys, *alone)
+    assert one["games_per_second"] * one["seconds"] == pytest.approx(10)
+    assert main(["bench", "selfplay", "--threads", "2"]) == 2
+    assert "expected --game" in capsys.readouterr().err
 
 
 def test_bench_ratios() -> None:

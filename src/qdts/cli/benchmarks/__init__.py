@@ -1,4 +1,4 @@
-"""What `qdts bench` measures: qdts beside its peers, in one process on one machine.
+"""What `qdts bench` and `qdts ablate` measure: qdts beside its peers, results of learning, and ideas switched alone.
 
 Imports from no other folder of `cli`.
 """

@@ -33,6 +33,8 @@ CHANCE = ("pig(winscore=6,diceoutcomes=3,horizon=12)",)
 EVERY = (*HIDDEN, *PERFECT, *CHANCE)
 DEFAULT, SEARCH = "default", "search"
 """The ideas that others are compared with."""
+NO_MATCHES = "measure.games=0"
+"""What is too large to be measured exactly is measured by no match, either."""
 SPLIT = "split"
 """The name of the cells that compare whole with split bids."""
 DICE = ((1, 6), (2, 6), (3, 6), (4, 6), (5, 6), (1, 4), (2, 3), (3, 2))
@@ -75,7 +77,10 @@ IDEAS = (
     Idea("bayes-loss", "NI", "a loss holds H to Bayes' rule since the last own turn", ("belief.bayes=1",)),
     Idea("bayes-loss-start", "NI", "the same since the start of the game, without H",
          ("belief.bayes=1", "belief.bayes_since=start")),
-    Idea("one-network", "TS", "P, V and V_c share one trunk", ("net.towers=1",), games=EVERY),
+    Idea("one-network", "TS", "P, V and V_c share one trunk", ("net.towers=1",)),
+    Idea("two-networks", "TS", "P has a trunk of its own", ("net.towers=2",), games=(*PERFECT, *CHANCE)),
+    Idea("no-reuse", "TS", "a search begins anew at every move", ("search.reuse=false",), games=(*PERFECT, *CHANCE)),
+    Idea("no-noise", "", "no noise at the roots of self-play", ("search.noise=0",), games=(*PERFECT, *CHANCE)),
     Idea("no-exploring", "", "nobody explores", ("play.explore=0", "play.explore_others=0")),
     Idea("no-magnet", "", "a mirror step without a magnet", ("policy.temperature=0", "policy.temperature_last=0")),
     Idea("unit-of-returns", "", "mirror steps in units of S, not of the spread", ("policy.unit=scale",)),
@@ -212,7 +217,7 @@ def make_cell(out: Path, cell: Cell, *, keep: bool = False) -> bool:
             return True
         _drop_others(folder, cell)
         if not is_trained(folder, cell.game, cell.minutes):
-            train_cell(folder, cell.game, cell.minutes, cell.seed, settings=cell.settings)
+            train_cell(folder, cell.game, cell.minutes, cell.seed, settings=(NO_MATCHES, *cell.settings))
         text = json.dumps(_measured(folder, cell), indent=1) + "\n"
         write_whole(file_of(out, cell), lambda file: file.write(text.encode()))
         if not keep:

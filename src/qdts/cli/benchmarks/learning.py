@@ -25,6 +25,7 @@ from qdts.cli.benchmarks.measures import (
     share_of_uniform,
     slowest_generation,
 )
+from qdts.cli.benchmarks.perfect_measures import losses_to_exact, right_moves, wins_at_pig
 from qdts.files import write_whole
 from qdts.learning.loop import Watch
 from qdts.memory import forget_peak
@@ -67,6 +68,9 @@ TASKS = (
     Task("kuhn_poker(players=3)", 2, (nash_conv(0.01),)),
     Task("matrix_game", 2, (nash_conv(0.01),)),
     Task("dark_hex(num_rows=2,num_cols=2,gameversion=adh)", 2, (nash_conv(0.01),)),
+    Task("tic_tac_toe", 5, (losses_to_exact(400, 200),)),
+    Task("connect_four", 30, (return_against("uct:5000", 200, 200), right_moves(400, 200))),
+    Task("pig", 5, (wins_at_pig(10_000, 16, 0.47),)),
     *(Task(f"openspiel:{name}", 10, (share_of_uniform(0.05),)) for name in IMPORTS),
     *(Task(f"docs/examples/{name}", 10, (share_of_uniform(0.05),)) for name in FILES),
     *(Task(name, 30, (share_of_uniform(1 / 3), *(return_against(seat, 400) for seat in SEATS))) for name in STONES),

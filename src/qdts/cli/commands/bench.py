@@ -109,16 +109,27 @@ def search(
 
 @app.command(epilog=SELFPLAY_EXAMPLES)
 def selfplay(
-    game: Annotated[str, typer.Option(help="The game to learn.")] = "leduc_poker",
+    game: Annotated[str | None, typer.Option(help="Only this game, any one, with --threads and --device.")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="A setting: search.visits=32.")] = None,
     generations: Annotated[int, typer.Option(min=1, help="Generations that the clock runs over.")] = 8,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of searches and of torch.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of self-play and of torch.")] = 1,
     device: Annotated[str, typer.Option(help="Where networks run: cpu or cuda.")] = "cpu",
     as_json: AsJson = False,
 ) -> None:
-    """Learning: games, visits and evaluations a second, and where the time goes."""
+    """Learning: games, visits and evaluations a second, where the time goes, and what a second thread is worth."""
     from rich.console import Console
 
+    if game is None:
+        if settings or threads != 1 or device != "cpu":
+            raise InputError("--set, --threads and --device are for one game, expected --game, too")
+
+        def rows() -> Rows:
+            from qdts.cli.benchmarks import selfplay
+
+            return selfplay.rows(generations)
+
+        _measure(rows, as_json)
+        return
     with Console(stderr=True).status("compiling what is not compiled yet"):
         from qdts.cli.benchmarks.machine import machine
         from qdts.cli.display.benchmark import show_learning_speed, show_machine

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -17,7 +18,8 @@ from qdts.learning.selfplay.record import Record
 from qdts.nets.bayes import BayesExamples
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples
-from qdts.nets.networks import Networks, groups_of
+from qdts.nets.networks import Networks, groups_of, use_threads
+from qdts.nets.threads import fastest_threads
 
 SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING, AVERAGE_SAMPLING, AVERAGE_FITTING = range(6)
 SELF_PLAY_MOVES, MATCHES, GIVEN = range(6, 9)
@@ -42,6 +44,17 @@ class Resources:
     networks: Networks
     threads: int = 1
     clock: Clock = field(default_factory=Clock)
+
+    def use_threads(self) -> None:
+        """Set torch's number of threads."""
+        use_threads(self._torch_threads)
+
+    @cached_property
+    def _torch_threads(self) -> int:
+        """As many as are fastest for convolutions; one for smaller layers, where more do not pay."""
+        if self.networks.model.trunk != "conv" or self.threads == 1:
+            return 1
+        return fastest_threads(self.networks.model, 2 * self.config.fit.rows, self.threads)
 
     def evaluator(self, *, average: bool = False, bulk: bool = False) -> Network:
         """The newest networks, or those of averaged weights, as an evaluator with an empty cache.
@@ -70,6 +83,8 @@ class Experience(NamedTuple):
     """The games, where they are kept."""
     bayes: BayesExamples | None = None
     """For the loss that holds H to Bayes' rule, where it has a weight and H learns from these games."""
+    steps: int | None = None
+    """Optimiser steps of P, V and V_c, where they are not those of the settings."""
 
 
 class Source(Protocol):

@@ -6,28 +6,27 @@ on that, V and V_c learn it, and H learns which worlds were behind the views.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from qdts.games import batch
 from qdts.games.game import Game
-from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints
 from qdts.learning.config import Config, at
 from qdts.learning.experience.coverage import Coverage
 from qdts.learning.experience.experience import SELF_PLAY, Experience, Report, Resources
 from qdts.learning.metrics import Line
-from qdts.learning.nodes.clock import Timed
+from qdts.learning.nodes.clock import Clock, Timed
 from qdts.learning.nodes.evaluation import NO_ACTION, policy_at, values_of_children
 from qdts.learning.nodes.nodes import arrive, distinct, queries_of, unique_rows, views_of
 from qdts.learning.selfplay.record import Record
 from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, sample_games
 from qdts.learning.targets.bayes import bayes_examples
 from qdts.learning.targets.belief import belief_examples, belief_targets, choose_moves, moves_in
-from qdts.learning.targets.estimates import BASELINES, Estimates, Views, estimate, spread, views_of_movers
+from qdts.learning.targets.estimates import BASELINES, Estimates, Views, estimate, residual, spread, views_of_movers
 from qdts.learning.targets.policy import mirror_targets, view_examples
 from qdts.learning.targets.sampled_values import value_examples_of
 from qdts.learning.targets.value import with_children
@@ -37,6 +36,7 @@ from qdts.nets.examples import PolicyExamples, ValueExamples, choose
 from qdts.nets.networks import apart
 from qdts.search.evaluation.batches import empty_evaluations
 
+T = TypeVar("T")
 MEMORY = 1 << 28
 """Bytes that the histories of some games may take, about."""
 HISTORIES = 100_000
@@ -159,7 +159,7 @@ class SampledGames:
 
     def make(self, generation: int, progress: float, report: Report) -> Experience:
         """The experience of a generation."""
-        game, config, threads = self._with.game, self._with.config, self._with.threads
+        game, config = self._with.game, self._with.config
         stream, *streams = self._with.stream(generation, SELF_PLAY).spawn(4)
         games = self._games
         levels, estimates = self._sample(stream, report)
@@ -170,25 +170,25 @@ class SampledGames:
         self._follow(spread(levels, estimates) / game.scale)
         most = config.fit.steps * config.fit.rows
 
-        def policy() -> PolicyExamples:
-            return self._policy_examples(views, most, progress, streams[0])
+        def policy(clock: Clock) -> PolicyExamples:
+            return self._policy_examples(views, most, progress, streams[0], clock)
 
-        def value() -> ValueExamples:
+        def value(clock: Clock) -> ValueExamples:
             power, stream = config.policy.power, streams[1]
             examples = value_examples_of(game, levels, estimates, views, most=most, power=power, stream=stream)
             by_network = config.value.child_target == "network"
-            return with_children(game, examples, self._network()) if by_network else examples
+            return with_children(game, examples, self._network(clock)) if by_network else examples
 
-        def belief() -> tuple[PolicyExamples | None, BayesExamples | None]:
+        def belief(clock: Clock) -> tuple[PolicyExamples | None, BayesExamples | None]:
             if config.belief.source != "sampled":
                 return None, None
             steps, stream = config.belief.steps, streams[2]
             moves = choose_moves(game, moves_in(levels), steps * config.fit.rows, stream)
             examples = belief_examples(game, belief_targets(game, moves), config.belief.power)
-            return examples, bayes_of(game, config, levels, self._network(), steps, stream)
+            return examples, bayes_of(game, config, levels, self._network(clock), steps, stream)
 
-        parts: list[Callable[[], Any]] = [policy, value, belief]
-        policies, values, (beliefs, bayes) = apart(parts, threads)
+        parts: list[Callable[[Clock], Any]] = [policy, value, belief]
+        policies, values, (beliefs, bayes) = self._apart(parts)
         metrics: Line = {
             "games": games,
             "generation_games": games,
@@ -197,7 +197,7 @@ class SampledGames:
             "root_step": at(config.policy.step, config.policy.step_last, progress),
             "root_temperature": at(config.policy.temperature, config.policy.temperature_last, progress),
             "spread": self._spread,
-            "value_residual": _residual(levels, estimates) / game.scale**2,
+            "value_residual": residual(levels, estimates) / game.scale**2,
         }
         return Experience(policies, values, beliefs, metrics, bayes=bayes)
 
@@ -215,22 +215,31 @@ class SampledGames:
         game, play, baseline = self._with.game, self._with.config.play, self._with.config.value.baseline
         each = -(-self._games // game.players)
 
-        def sample(seat: int, stream: np.random.Generator) -> tuple[list[Level], list[Estimates]]:
-            evaluate = policy_and_values(self._network(), evaluated=baseline == "evaluated")
+        def sample(seat: int, stream: np.random.Generator, clock: Clock) -> tuple[list[Level], list[Estimates]]:
+            evaluate = policy_and_values(self._network(clock), evaluated=baseline == "evaluated")
             explore = np.full(game.players, play.explore_others)
             explore[seat] = play.explore
-            levels = sample_games(game, evaluate, each, explore, stream)
+            with clock.part("games", without="network"):
+                levels = sample_games(game, evaluate, each, explore, stream)
             return levels, estimate(levels, BASELINES[baseline])
 
         report("self-play", 0.0)
         parts = [partial(sample, *seat) for seat in enumerate(stream.spawn(game.players))]
-        found = apart(parts, self._with.threads)
+        found = self._apart(parts)
         report("self-play", 1.0)
         return [x for levels, _ in found for x in levels], [x for _, estimates in found for x in estimates]
 
-    def _network(self, *, average: bool = False) -> Timed:
+    def _apart(self, jobs: Sequence[Callable[[Clock], T]]) -> list[T]:
+        """What each job returns; they share threads, and each has a clock of its own."""
+        clocks, threads = [Clock() for _ in jobs], self._with.threads
+        found = apart([partial(job, clock) for job, clock in zip(jobs, clocks, strict=True)], threads)
+        for clock in clocks:
+            self._with.clock.add(clock, 1.0 / min(threads, len(jobs)))
+        return found
+
+    def _network(self, clock: Clock, *, average: bool = False) -> Timed:
         """The newest networks, or those of averaged weights, with buffers of their own."""
-        return Timed(self._with.evaluator(average=average, bulk=True), self._with.clock)
+        return Timed(self._with.evaluator(average=average, bulk=True), clock)
 
     def _plan(self, games: int, histories: int) -> None:
         """Set the number of games of the next generation, after one of so many games and histories."""
@@ -243,12 +252,14 @@ class SampledGames:
         measured = max(measured, LEAST_SPREAD)
         self._spread = measured if self._spread is None else self._spread + SLOW * (measured - self._spread)
 
-    def _policy_examples(self, views: Views, most: int, progress: float, stream: np.random.Generator) -> PolicyExamples:
+    def _policy_examples(
+        self, views: Views, most: int, progress: float, stream: np.random.Generator, clock: Clock
+    ) -> PolicyExamples:
         """Examples of P: the mirror step at views, chosen by weight where there are too many."""
         game, p = self._with.game, self._with.config.policy
         rows, weight = choose(views.times**p.power, most, stream)
         chosen = views.take(rows)
-        rho = policy_at(game, self._network(average=True), chosen.view, chosen.player)[:, : game.max_branching]
+        rho = policy_at(game, self._network(clock, average=True), chosen.view, chosen.player)[:, : game.max_branching]
         uniform = at(p.uniform, p.uniform_last, progress)
         rho = (1.0 - uniform) * rho + uniform / chosen.degree[:, None]
         assert self._spread is not None
@@ -256,13 +267,3 @@ class SampledGames:
         step, temperature = at(p.step, p.step_last, progress), at(p.temperature, p.temperature_last, progress)
         target = mirror_targets(chosen, np.where(rho > NO_ACTION, rho, 0.0), step, temperature, sigma)
         return view_examples(game, chosen, target, weight)
-
-
-def _residual(levels: list[Level], estimates: list[Estimates]) -> float:
-    """The mean square of û after a move minus V_c of it, over all moves of players and all players."""
-    total, count = 0.0, 0.0
-    for level, found in zip(levels, estimates, strict=True):
-        taken = np.where((level.mover != TERMINAL)[:, None], level.taken, 0)
-        total += float((taken[:, :, None] * (found.child - level.children) ** 2).sum())
-        count += float(taken.sum()) * level.children.shape[2]
-    return total / max(count, 1.0)

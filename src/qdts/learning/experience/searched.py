@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from qdts.errors import InputError
+from qdts.games import batch
 from qdts.games.game import Game
 from qdts.kernels import Ints
-from qdts.learning.config import Config, at
+from qdts.learning.config import Config, at, grown_window
 from qdts.learning.experience.coverage import Coverage
 from qdts.learning.experience.experience import (
     SELF_PLAY,
@@ -21,10 +24,11 @@ from qdts.learning.experience.experience import (
 )
 from qdts.learning.metrics import Line
 from qdts.learning.nodes.clock import Timed
-from qdts.learning.nodes.evaluation import values_at
+from qdts.learning.nodes.evaluation import Together, values_at
+from qdts.learning.selfplay.continued import Manner, play_continued
 from qdts.learning.selfplay.decisions import BySearch, Decisions, Magnet
 from qdts.learning.selfplay.games import play_games
-from qdts.learning.selfplay.record import Record
+from qdts.learning.selfplay.record import NO_SEARCH, Record
 from qdts.learning.targets.belief import belief_examples, belief_targets, explorers_moves
 from qdts.learning.targets.policy import POLICY_TARGETS, policy_examples, policy_targets, target_of
 from qdts.learning.targets.value import (
@@ -42,6 +46,17 @@ from qdts.nets.examples import PolicyExamples, ValueExamples, joined
 from qdts.search.options.options import Options
 from qdts.search.options.parsing import read_search, search_parts
 from qdts.search.options.variants import Belief, Decision, Select
+
+SHARED_GAMES = 500
+"""Games of a generation, where those at the same view share a search."""
+TRIAL = 32
+"""Games from which the length of a game, and the number of legal actions, are estimated."""
+BATCHES = 2
+"""Games side by side on a thread, for each row of a network's batch."""
+ROUNDS = 2
+"""The least games of a generation for each row of a network's batch. The last games to end leave rows empty."""
+MOST_VISITS, VISITS_AN_ACTION = 64, 8
+"""Visits of a search: by default so many at most, and with perfect information so many for each legal action."""
 
 
 def search_options(game: Game, config: Config, progress: float, spread: float = 1.0) -> Options:
@@ -66,7 +81,24 @@ def search_options(game: Game, config: Config, progress: float, spread: float = 
         "root_temperature": at(p.temperature, p.temperature_last, progress) * unit,
         "belief": Belief.EXACT if config.belief.source == "exact" else options.belief,
     }
+    if has_own_trees(game, decision):
+        changes |= {"c": s.c * unit, "noise": s.noise, "noise_alpha": s.noise_total / typical(game).actions}
     return replace(options, **{name: value for name, value in changes.items() if name not in given})
+
+
+def visits_of(game: Game, config: Config) -> int:
+    """The visits of a search."""
+    if config.search.visits:
+        return config.search.visits
+    return MOST_VISITS if game.hidden else min(MOST_VISITS, round(VISITS_AN_ACTION * typical(game).actions))
+
+
+def has_own_trees(game: Game, decision: Decision) -> bool:
+    """Whether each game has a tree that continues from move to move: with perfect information and by visits.
+
+    Otherwise games at the same view share a search: what a mirror step decides depends on nothing but the view.
+    """
+    return not game.hidden and decision != Decision.MIRROR
 
 
 class SearchedGames:
@@ -84,13 +116,21 @@ class SearchedGames:
         self.coverage = Coverage()
         self._spread = 1.0
         """How far the values of a view's actions lie apart, in units of S; S itself before it is measured."""
+        decision = search_options(resources.game, resources.config, 0.0).decision
+        self._own_trees = has_own_trees(resources.game, decision)
+        self._length: float | None = None
+        """The mean number of players' moves in a game of the newest generation."""
 
     def make(self, generation: int, progress: float, report: Report) -> Experience:
         """The experience of a generation."""
         game, config = self._with.game, self._with.config
         options = search_options(game, config, progress, self._spread)
-        player = self._with.evaluator()  # its cache holds V of most of the games' nodes
-        record = self._play(generation, progress, options, player, report)
+        networks = [self._with.evaluator() for _ in range(self._with.threads if self._own_trees else 1)]
+        player = Together(networks)  # their caches hold V of most of the games' nodes
+        if self._own_trees:
+            record = self._play_continued(generation, options, networks, report)
+        else:
+            record = self._play(generation, progress, options, networks[0], report)
         targets = self._value_targets(record, player)
         values = value_examples(game, targets, player, priors=config.value.consistency > 0.0)
         residual = residual_variance(targets, values_at(game, player, targets.nodes), game.scale)
@@ -101,13 +141,18 @@ class SearchedGames:
         metrics: Line = {
             "games": len(record),
             "searches": len(record.offset) - 1,
-            "visits": (len(record.offset) - 1) * config.search.visits,
+            "visits": (len(record.offset) - 1) * visits_of(game, config),
             "root_step": options.root_step,
             "root_temperature": options.root_temperature,
             "spread": self._spread,
             "value_residual": residual,
         }
-        return Experience(joined(self._policies), window_examples(self._values), self._beliefs(), metrics, record)
+        steps = config.fit.steps
+        if self._own_trees:
+            steps = max(steps, round(config.search.samples * metrics["searches"] / config.fit.rows))
+        return Experience(
+            joined(self._policies), window_examples(self._values), self._beliefs(), metrics, record, steps=steps
+        )
 
     def resume(self, last: Line, records: list[Record], /) -> None:
         """Make examples of the records of earlier generations, without V_c."""
@@ -119,7 +164,7 @@ class SearchedGames:
             values = value_examples(game, self._value_targets(record, network))
             self._keep(record, policy_examples(game, views), values)
 
-    def _value_targets(self, record: Record, network: Network) -> ValueTargets:
+    def _value_targets(self, record: Record, network: Network | Together) -> ValueTargets:
         """The targets of V, with the luck of chance taken off if it is to be, by the network's V_c."""
         config = self._with.config
         luck = luck_of_chance(record, network) if config.value.chance else None
@@ -141,7 +186,7 @@ class SearchedGames:
             game,
             Timed(player, clock),
             options,
-            config.search.visits,
+            visits_of(game, config),
             config.play.lanes,
             int(self._with.stream(generation, SELF_PLAY).integers(2**62)),
             self._with.threads,
@@ -152,17 +197,52 @@ class SearchedGames:
             with clock.part("search", without="network"):
                 return search(views, players)
 
+        games = config.search.games or SHARED_GAMES
+
         def games_over(count: int) -> None:
-            report("self-play", count / config.search.games)
+            report("self-play", count / games)
 
         moves = self._with.stream(generation, SELF_PLAY_MOVES)
-        return play_games(game, decide, config.search.games, config.search.explore, moves, generation, games_over)
+        return play_games(game, decide, games, config.search.explore, moves, generation, games_over)
+
+    def _play_continued(self, generation: int, options: Options, networks: Sequence[Network], report: Report) -> Record:
+        """Play the games of a generation, each with its own tree."""
+        game, s, play = self._with.game, self._with.config.search, self._with.config.play
+        if self._length is None:
+            self._length = typical(game).length
+        games = s.games or max(ROUNDS * play.batch, round(s.moves / self._length))
+        manner = Manner(
+            options,
+            visits_of(game, self._with.config),
+            drawn=round(s.drawn * self._length),
+            late=s.late_temperature,
+            opening=round(s.opening * self._length),
+            reuse=s.reuse,
+        )
+        try:
+            return play_continued(
+                game,
+                networks,
+                manner,
+                games,
+                int(self._with.stream(generation, SELF_PLAY).integers(2**62)),
+                lanes=max(1, min(BATCHES * play.batch, play.lanes // len(networks))),
+                generation=generation,
+                clock=self._with.clock,
+                report=lambda count: report("self-play", count / games),
+            )
+        finally:
+            self._with.use_threads()
 
     def _keep(self, record: Record, policy: PolicyExamples, value: ValueExamples) -> None:
         config = self._with.config
-        self.records = [*self.records, record][-config.window :]
-        self._policies = [*self._policies, policy][-config.policy.window :]
-        self._values = [*self._values, value][-config.value.window :]
+        windows = config.window, config.policy.window, config.value.window
+        if self._own_trees:
+            windows = (grown_window(config, record.generation),) * 3
+        self.records = [*self.records, record][-windows[0] :]
+        self._policies = [*self._policies, policy][-windows[1] :]
+        self._values = [*self._values, value][-windows[2] :]
+        self._length = float((record.search != NO_SEARCH).sum() / len(record))
 
     def _beliefs(self) -> PolicyExamples | None:
         """The examples of H from the records that V learns from, if it is to learn from them."""
@@ -171,6 +251,31 @@ class SearchedGames:
             return None
         parts = [belief_targets(game, explorers_moves(old)) for old in self.records[-self._with.config.value.window :]]
         return joined([belief_examples(game, part, belief.power) for part in parts])
+
+
+class Typical(NamedTuple):
+    """Games with uniform moves."""
+
+    length: float
+    """The mean number of players' moves."""
+    actions: float
+    """The mean number of legal actions at a move."""
+
+
+@lru_cache(maxsize=16)
+def typical(game: Game) -> Typical:
+    """What games with uniform moves are like; from a few of them."""
+    record = play_games(game, partial(_uniform, game), TRIAL, 0.0, np.random.default_rng(0))
+    moves = record.search[record.search != NO_SEARCH]
+    return Typical(len(moves) / len(record), float(np.diff(record.offset)[moves].mean()))
+
+
+def _uniform(game: Game, views: Ints, players: Ints) -> Decisions:
+    """Uniform moves, without a search."""
+    counts = batch.choices(game, views, players).counts
+    share = np.repeat(1.0 / counts, counts)
+    nothing, offset = np.zeros(len(share)), np.concatenate([[0], np.cumsum(counts)])
+    return Decisions(offset, nothing.astype(np.int64), nothing, nothing, share, share, share)
 
 
 def searched_spread(record: Record) -> float:

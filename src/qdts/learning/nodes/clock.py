@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,29 +28,25 @@ class Stopwatch:
 
 @dataclass
 class Clock:
-    """Seconds spent on each part of the work."""
+    """Seconds spent on each part of the work; each thread has one of its own."""
 
     spent: dict[str, float] = field(default_factory=dict)
     evaluations: int = 0
     """Queries that networks have evaluated."""
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
     def part(self, name: str, without: str = "") -> Iterator[None]:
-        """Add the time of a `with` block to a part, less what the block adds to the part `without`.
-
-        Threads add up.
-        """
+        """Add the time of a `with` block to a part, less what the block adds to the part `without`."""
         began, before = time.perf_counter(), self.spent.get(without, 0.0)
         yield
         inner = self.spent.get(without, 0.0) - before
-        with self._lock:
-            self.spent[name] = self.spent.get(name, 0.0) + time.perf_counter() - began - inner
+        self.spent[name] = self.spent.get(name, 0.0) + time.perf_counter() - began - inner
 
-    def count(self, evaluations: int) -> None:
-        """Add evaluations of networks."""
-        with self._lock:
-            self.evaluations += evaluations
+    def add(self, other: Clock, share: float = 1.0) -> None:
+        """Add a share of the time that another clock has counted, and all of its evaluations."""
+        for name, seconds in other.spent.items():
+            self.spent[name] = self.spent.get(name, 0.0) + share * seconds
+        self.evaluations += other.evaluations
 
 
 class Timed:
@@ -67,4 +62,4 @@ class Timed:
         """Write the evaluation of every query."""
         with self._clock.part("network"):
             self._network.evaluate_batch(queries, evaluations)
-        self._clock.count(len(queries.kind))
+        self._clock.evaluations += len(queries.kind)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+
 import numpy as np
 
 from qdts.games import batch
@@ -10,11 +14,34 @@ from qdts.kernels import Ints, Reals
 from qdts.learning.nodes.clock import Timed
 from qdts.learning.nodes.nodes import Nodes, children, distinct, queries_of
 from qdts.nets.evaluator import Network
+from qdts.nets.networks import apart
 from qdts.search.evaluation.batches import empty_evaluations
-from qdts.search.evaluation.evaluator import ACT, NOTHING, TERMINAL, Queries
+from qdts.search.evaluation.evaluator import ACT, NOTHING, TERMINAL, Evaluations, Queries
 
 NO_ACTION = -1.0
 """`policy_at` beyond the actions of a view."""
+
+
+class Together:
+    """Several evaluators with the same networks as one: each evaluates a part of a batch, on a thread of its own."""
+
+    def __init__(self, networks: Sequence[Network | Timed]) -> None:
+        self.game = networks[0].game
+        self.evaluate = networks[0].evaluate
+        self._networks = networks
+
+    def evaluate_batch(self, queries: Queries, evaluations: Evaluations) -> None:
+        """Write the evaluation of every query."""
+        cuts = np.linspace(0, len(queries.kind), len(self._networks) + 1).astype(np.int64)
+
+        def evaluate(network: Network | Timed, of: slice) -> None:
+            network.evaluate_batch(
+                Queries._make([x[of] for x in queries]), Evaluations._make([x[of] for x in evaluations])
+            )
+
+        parts = [slice(*ends) for ends in pairwise(cuts.tolist())]
+        jobs = [partial(evaluate, network, of) for network, of in zip(self._networks, parts, strict=True)]
+        apart(jobs, len(jobs))
 
 
 def act_nodes(views: Ints, players: Ints) -> Nodes:
@@ -31,7 +58,7 @@ def policy_at(game: Game, network: Network | Timed, views: Ints, players: Ints) 
     return np.where(np.arange(evaluations.prior.shape[1]) < queries.degree[:, None], evaluations.prior, NO_ACTION)
 
 
-def values_of_children(game: Game, network: Network | Timed, queries: Queries) -> Reals:
+def values_of_children(game: Game, network: Network | Timed | Together, queries: Queries) -> Reals:
     """V of all children of the queries' nodes, each evaluated by itself, 0 where there is none. float64[N, B, K]"""
     below = children(game, queries)
     different, which = distinct(below.nodes)
@@ -40,7 +67,7 @@ def values_of_children(game: Game, network: Network | Timed, queries: Queries) -
     return found
 
 
-def values_at(game: Game, network: Network | Timed, nodes: Nodes) -> Reals:
+def values_at(game: Game, network: Network | Timed | Together, nodes: Nodes) -> Reals:
     """V of some nodes, and the returns of finished games. float64[N, K]"""
     k = 1 if game.hidden else game.players
     out = np.zeros((len(nodes.kind), k))

@@ -21,8 +21,8 @@ from qdts.learning.selfplay.decisions import Decide, Decisions
 from qdts.learning.selfplay.record import NO_SEARCH, NOBODY, Record, world_type
 
 
-class _Round(NamedTuple):
-    """One step of all games that are not over."""
+class Round(NamedTuple):
+    """One step of some games."""
 
     games: Ints
     world: Ints
@@ -54,7 +54,7 @@ def play_games(
     """
     worlds = np.repeat(game.initial()[None], games, 0)
     explorer = np.arange(games) % game.players if explore > 0.0 else np.full(games, NOBODY)
-    rounds: list[_Round] = []
+    rounds: list[Round] = []
     found: list[Decisions] = []
     searches = 0
     while True:
@@ -63,12 +63,12 @@ def play_games(
         if report is not None:
             report(games - len(running))
         if not len(running):
-            return _record(game, generation, worlds, explorer, rounds, found)
+            return record_of(game, generation, worlds, explorer, rounds, found)
         mover, before = mover[running], worlds[running]
         action, explored = np.zeros((2, len(running)), np.int64)
         search = np.full(len(running), NO_SEARCH)
         deals = mover == CHANCE
-        action[deals] = _outcomes(game, before[deals], stream)
+        action[deals] = sample_outcomes(game, before[deals], stream)
         acts = np.flatnonzero(~deals)
         if len(acts):
             players = mover[acts]
@@ -78,38 +78,38 @@ def play_games(
             decided = decide(views, movers)
             legal = batch.choices(game, views, movers).number
             first, count = decided.offset[which], np.diff(decided.offset)[which]
-            chosen = _sample_entries(decided.move, first, count, stream.random(len(acts)))
+            chosen = sample_entries(decided.move, first, count, stream.random(len(acts)))
             explores = (explorer[running[acts]] == players) & (stream.random(len(acts)) < explore)
             uniform = first + (stream.random(len(acts)) * count).astype(np.int64)
             action[acts] = legal[np.where(explores, uniform, chosen)]
             explored[acts], search[acts] = explores, which + searches
             found.append(decided)
             searches += len(first_seen)
-        rounds.append(_Round(running, before, mover, action, explored, search))
+        rounds.append(Round(running, before, mover, action, explored, search))
         worlds[running] = batch.stepped(game, before, action)
 
 
-def _outcomes(game: Game, worlds: Ints, stream: np.random.Generator) -> Ints:
+def sample_outcomes(game: Game, worlds: Ints, stream: np.random.Generator) -> Ints:
     """An outcome of chance in each world."""
     offered = batch.choices(game, worlds, np.full(len(worlds), CHANCE))
     first = np.cumsum(offered.counts) - offered.counts
-    return offered.number[_sample_entries(offered.chance, first, offered.counts, stream.random(len(worlds)))]
+    return offered.number[sample_entries(offered.chance, first, offered.counts, stream.random(len(worlds)))]
 
 
-def _sample_entries(probability: Reals, first: Ints, count: Ints, u: Reals) -> Ints:
+def sample_entries(probability: Reals, first: Ints, count: Ints, u: Reals) -> Ints:
     """For each number u from [0, 1) one of the `count` entries from `first` on, by their probabilities."""
     sums = np.concatenate([[0.0], np.cumsum(probability)])
     goal = sums[first] + u * (sums[first + count] - sums[first])
     return np.clip(np.searchsorted(sums, goal, side="right") - 1, first, first + count - 1)
 
 
-def _record(
-    game: Game, generation: int, worlds: Ints, explorer: Ints, rounds: list[_Round], found: list[Decisions]
+def record_of(
+    game: Game, generation: int, worlds: Ints, explorer: Ints, rounds: list[Round], found: list[Decisions]
 ) -> Record:
-    """The record of all rounds, game by game."""
-    columns = _Round._make(np.concatenate(column) for column in zip(*rounds, strict=True))
+    """The record of all rounds, game by game; `worlds` are those in which the games ended."""
+    columns = Round._make(np.concatenate(column) for column in zip(*rounds, strict=True))
     order = np.argsort(columns.games, kind="stable")
-    columns = _Round._make(column[order] for column in columns)
+    columns = Round._make(column[order] for column in columns)
     decided = Decisions._make(np.concatenate(parts) for parts in zip(*found, strict=True))
     counts = np.concatenate([np.diff(d.offset) for d in found])
     return Record(

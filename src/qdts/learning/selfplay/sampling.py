@@ -20,11 +20,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numba import float64, int64, void
 
 from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
-from qdts.kernels import Ints, Reals, Reals32
+from qdts.kernels import Ints, Reals, Reals32, kernel
 from qdts.learning.nodes.nodes import columns_of
 
 SMALLEST = 1e-12
@@ -76,7 +77,7 @@ def sample_games(
     while len(worlds):
         level = _sampled(game, evaluate, (parent, column, worlds, times, log_ratio), explore, stream)
         levels.append(level)
-        parent, column = np.nonzero(level.taken)
+        parent, column = (np.ascontiguousarray(x) for x in np.nonzero(level.taken))
         times, log_ratio = level.taken[parent, column], level.log_ratio[parent]
         mover = level.mover[parent]
         own = np.flatnonzero(mover >= 0)
@@ -110,26 +111,36 @@ def _sampled(
         policy[on[acts]] = guess.policy[acts]
         children = np.zeros((n, b, guess.children.shape[2]), np.float32)
         children[on] = guess.children
-        legal = np.arange(b) < degree[on, None]
-        e = np.where(acts, explore[np.maximum(mover[on], 0)], 0.0)[:, None]
-        mixed = (1.0 - e) * policy[on] + np.where(legal, e / degree[on, None], 0.0)
-        sampled[on] = mixed / mixed.sum(1, keepdims=True)
-        taken[on] = systematic(times[on], sampled[on], degree[on], stream.random(len(on)))
+        _choose(times, mover, degree, policy, explore, stream.random(n), sampled, taken)
     return Level(
         parent, column, worlds, mover, times, log_ratio, returns, degree, choice, policy, sampled, taken, children
     )
 
 
-def systematic(times: Ints, probability: Reals, degree: Ints, u: Reals) -> Ints:
-    """How many of `times` take each choice, which is ⌊n p⌋ or one more; u from [0, 1) for each row. int64[N, B]
+@kernel(
+    void(
+        int64[::1], int64[::1], int64[::1], float64[:, ::1], float64[::1], float64[::1], float64[:, ::1], int64[:, ::1]
+    )
+)  # fmt: skip
+def _choose(
+    times: Ints, mover: Ints, degree: Ints, policy: Reals, explore: Reals, u: Reals, sampled: Reals, taken: Ints
+) -> None:
+    """Write μ, and how many games take each choice; u is from [0, 1) for each row.
 
-    The first k choices together take ⌊n (p₁ + … + p_k) + u⌋ of them.
+    The first k choices together take ⌊n (μ₁ + … + μ_k) + u⌋ of n games, and all of them n.
     """
-    ends = np.floor(times[:, None] * np.cumsum(probability, 1) + u[:, None])
-    ends = np.minimum(ends, times[:, None])
-    ends[np.arange(probability.shape[1]) >= degree[:, None] - 1] = 0.0
-    ends = np.maximum.accumulate(ends, 1)
-    last = np.arange(len(times)), degree - 1
-    taken = np.diff(ends, axis=1, prepend=0.0)
-    taken[last] = times - ends[last]
-    return taken.astype(np.int64)
+    for row in range(len(times)):
+        count, e = degree[row], explore[mover[row]] if mover[row] >= 0 else 0.0
+        total, last = 0.0, 0
+        for a in range(count):
+            sampled[row, a] = (1.0 - e) * policy[row, a] + e / count
+            total += sampled[row, a]
+            if sampled[row, a] > 0.0:
+                last = a
+        reached, before = 0.0, 0
+        for a in range(count):
+            sampled[row, a] /= total
+            reached += sampled[row, a]
+            end = min(times[row], int(np.floor(times[row] * reached + u[row]))) if a < last else times[row]
+            taken[row, a] = end - before
+            before = end

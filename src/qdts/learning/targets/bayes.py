@@ -30,6 +30,10 @@ from qdts.nets.examples import choose
 from qdts.search.evaluation.batches import empty_evaluations
 from qdts.search.evaluation.evaluator import NOTHING
 
+NONE = -1
+"""The level of a turn that was not."""
+FEW = 64
+"""Worlds from which the number of SAMPLE nodes is estimated."""
 SMALLEST = 1e-300
 """What a probability counts as at least in a logarithm."""
 
@@ -43,8 +47,8 @@ class Worlds(NamedTuple):
     times: Ints  # [M] how many games came there
     log_start: Reals  # [M] the logarithm of the others' and chance's probability since the start
     log_since: Reals  # [M] the same since the player's last own turn
-    last: Ints  # [M, W] the world at that turn; the world itself where there was none
-    has_last: Ints  # [M] 1 where there was one
+    last_level: Ints  # [M] the level of that turn, or NONE
+    last_row: Ints  # [M] its row there
 
 
 class _Reach(NamedTuple):
@@ -52,8 +56,8 @@ class _Reach(NamedTuple):
 
     start: Reals  # [N, P]
     since: Reals  # [N, P] since the player's last own turn
-    last: Ints  # [N, P, W] the world at that turn
-    has_last: Ints  # [N, P]
+    last_level: Ints  # [N, P] the level of that turn, or NONE
+    last_row: Ints  # [N, P] its row there
 
 
 def worlds_met(game: Game, levels: Sequence[Level]) -> Worlds:
@@ -62,50 +66,43 @@ def worlds_met(game: Game, levels: Sequence[Level]) -> Worlds:
     for level, reach in zip(levels, _reaches(game, levels), strict=True):
         rows = np.flatnonzero(level.mover >= 0)
         player = level.mover[rows]
-        own = (
-            reach.start[rows, player],
-            reach.since[rows, player],
-            reach.last[rows, player],
-            reach.has_last[rows, player],
-        )
-        parts.append((level.world[rows], player, level.times[rows], *own))
-    world, player, times, start, since, last, has_last = (np.concatenate(c) for c in zip(*parts, strict=True))
+        parts.append((level.world[rows], player, level.times[rows], *(column[rows, player] for column in reach)))
+    world, player, times, start, since, last_level, last_row = (np.concatenate(c) for c in zip(*parts, strict=True))
     _, view = unique_rows(np.column_stack([player, views_of(game, world, player)]))
     first, which = unique_rows(np.column_stack([player, world]))
     total = np.bincount(which, times, len(first)).astype(np.int64)
     order = np.argsort(view[first], kind="stable")
     at = first[order]
-    return Worlds(world[at], player[at], view[at], total[order], start[at], since[at], last[at], has_last[at])
+    return Worlds(world[at], player[at], view[at], total[order], start[at], since[at], last_level[at], last_row[at])
 
 
 def _reaches(game: Game, levels: Sequence[Level]) -> Iterator[_Reach]:
     """The reach at every level; a level of one row that holds the start of the game begins other games."""
     before: tuple[Level, _Reach] | None = None
     begin = game.initial()
-    for level in levels:
-        n, players = len(level.world), game.players
-        if before is None or (n == 1 and np.array_equal(level.world[0], begin)):
-            none = np.zeros((n, players))
-            reach = _Reach(none, none, np.repeat(level.world[:, None], players, 1), np.zeros((n, players), np.int64))
+    for number, level in enumerate(levels):
+        if before is None or (len(level.world) == 1 and np.array_equal(level.world[0], begin)):
+            certain, none = np.zeros((1, game.players)), np.full((1, game.players), NONE)
+            reach = _Reach(certain, certain, none, none)
         else:
-            reach = _next(game, *before, level)
+            reach = _next(game, *before, level, number - 1)
         yield reach
         before = level, reach
 
 
-def _next(game: Game, level: Level, reach: _Reach, after: Level) -> _Reach:
-    """The reach one move later."""
+def _next(game: Game, level: Level, reach: _Reach, after: Level, number: int) -> _Reach:
+    """The reach one move after the level of a number."""
     p, mover = after.parent, level.mover[after.parent]
     log = np.log(np.maximum(level.policy[p, after.column], SMALLEST))
     if game.weights == "chance":
         log = np.where(mover == CHANCE, 0.0, log)
     others = np.arange(game.players) != mover[:, None]
     start, since = (x[p] + np.where(others, log[:, None], 0.0) for x in (reach.start, reach.since))
-    last, has_last = reach.last[p].copy(), reach.has_last[p].copy()
+    last_level, last_row = reach.last_level[p], reach.last_row[p]
     turn = np.flatnonzero((mover >= 0) & (batch.midway(game, after.world) == 0))
     who = mover[turn]
-    since[turn, who], last[turn, who], has_last[turn, who] = 0.0, level.world[p[turn]], 1
-    return _Reach(start, since, last, has_last)
+    since[turn, who], last_level[turn, who], last_row[turn, who] = 0.0, number, p[turn]
+    return _Reach(start, since, last_level, last_row)
 
 
 def bayes_examples(
@@ -120,8 +117,8 @@ def bayes_examples(
     count = np.bincount(met.view)
     several = np.flatnonzero(count > 1)
     times = np.bincount(met.view, met.times)[several].astype(np.float64)
-    worlds_each = max(1, round(count[several].mean())) if len(several) else 1
-    chosen, weight = choose(np.asarray(times**power), max(1, most // worlds_each), stream)
+    each = count[several].mean() * _mean_holes(game, met) if len(several) else 1.0
+    chosen, weight = choose(np.asarray(times**power), max(1, round(most / each)), stream)
     rows = np.flatnonzero(np.isin(met.view, several[chosen]))
     met = Worlds._make(column[rows] for column in met)
     first = np.flatnonzero(np.diff(met.view, prepend=-1))
@@ -130,13 +127,29 @@ def bayes_examples(
     if since == "start":
         log_q = log_q + met.log_start
     else:
-        has = np.flatnonzero(met.has_last)
-        earlier = _Chain(game, met.last[has], met.player[has])
+        has = np.flatnonzero(met.last_level != NONE)
+        earlier = _Chain(game, _last_worlds(levels, met, has), met.player[has])
         h = earlier.belief(network) - (earlier.rules if game.weights == "chance" else 0.0)
-        log_q = log_q + np.where(met.has_last == 1, met.log_since, met.log_start)
+        log_q = log_q + np.where(met.last_level != NONE, met.log_since, met.log_start)
         log_q[has] += h
     begins = np.append(first, len(rows)).astype(np.int64)
     return BayesExamples(chain.queries, begins, _shares(log_q, begins), chain.first, chain.node, chain.column, weight)
+
+
+def _mean_holes(game: Game, met: Worlds) -> float:
+    """The mean number of SAMPLE nodes on the way to a world, at least 1; from a few worlds."""
+    few = np.unique(np.linspace(0, len(met.player) - 1, FEW).astype(np.int64))
+    return max(1.0, len(_Chain(game, met.world[few], met.player[few]).node) / len(few))
+
+
+def _last_worlds(levels: Sequence[Level], met: Worlds, which: Ints) -> Ints:
+    """The worlds at the players' last own turns, for some of the worlds."""
+    worlds = np.empty((len(which), met.world.shape[1]), np.int64)
+    level = met.last_level[which]
+    for number in np.unique(level):
+        at = np.flatnonzero(level == number)
+        worlds[at] = levels[number].world[met.last_row[which[at]]]
+    return worlds
 
 
 def _shares(log_q: Reals, first: Ints) -> Reals:

@@ -19,15 +19,14 @@ With 0 q̂ is the plain importance-weighted outcome, and û after chance the mea
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numba import boolean, float32, float64, int64, void
 
-from qdts.games import batch
 from qdts.games.game import Game
-from qdts.kernels import Ints, Reals, Reals32
-from qdts.learning.nodes.nodes import unique_rows
+from qdts.kernels import Ints, Reals, Reals32, kernel
+from qdts.learning.nodes.nodes import unique_rows, views_of
 from qdts.learning.selfplay.sampling import Level
 
 
@@ -61,19 +60,46 @@ BASELINES: Mapping[str, Guessed] = {
 def estimate(levels: Sequence[Level], guessed: Guessed = EVERYWHERE) -> list[Estimates]:
     """The estimates at all levels of some sampled games, from the last level to the first."""
     found: list[Estimates] = []
-    after: tuple[Level, Estimates] | None = None
+    none = np.zeros(0, np.int64)
+    parent, column, value = none, none, np.zeros((0, levels[0].returns.shape[1]))
     for level in reversed(levels):
-        child = np.zeros_like(level.children)
-        if after is not None:
-            child[after[0].parent, after[0].column] = after[1].value
-        took = level.taken > 0
-        share = np.where(took, level.taken / np.maximum(level.times[:, None] * level.sampled, 1e-300), 0.0)
-        guess = level.children * np.where(level.mover >= 0, *guessed).astype(np.float32)[:, None, None]
-        action = guess + share[:, :, None] * np.where(took[:, :, None], child - guess, 0.0)
-        value = level.returns + np.einsum("nb,nbp->np", level.policy, action)
-        after = level, Estimates(value, action.astype(np.float32), child)
-        found.append(after[1])
+        child, action = np.zeros_like(level.children), np.empty_like(level.children)
+        after, value = value, level.returns.copy()
+        _back_up(
+            parent, column, after, level.mover, level.times, level.policy, level.sampled, level.taken, level.children,
+            guessed.actions, guessed.chance, value, action, child,
+        )  # fmt: skip
+        found.append(Estimates(value, action, child))
+        parent, column = level.parent, level.column
     return found[::-1]
+
+
+@kernel(
+    void(
+        int64[::1], int64[::1], float64[:, ::1], int64[::1], int64[::1], float64[:, ::1], float64[:, ::1],
+        int64[:, ::1], float32[:, :, ::1], boolean, boolean, float64[:, ::1], float32[:, :, ::1], float32[:, :, ::1],
+    )
+)  # fmt: skip
+def _back_up(
+    parent: Ints, column: Ints, after: Reals, mover: Ints, times: Ints, policy: Reals, sampled: Reals, taken: Ints,
+    children: Reals32, at_actions: bool, at_chance: bool, value: Reals, action: Reals32, child: Reals32,
+) -> None:  # fmt: skip
+    """Write the estimates of a level; `value` holds the returns before, `after` is û of the next level."""
+    rows, width, players = children.shape
+    for i in range(len(parent)):
+        for p in range(players):
+            child[parent[i], column[i], p] = after[i, p]
+    for row in range(rows):
+        trusted = np.float32(1.0 if (at_actions if mover[row] >= 0 else at_chance) else 0.0)
+        for a in range(width):
+            share = 0.0
+            if taken[row, a] > 0:
+                share = taken[row, a] / (times[row] * sampled[row, a])
+            for p in range(players):
+                guess = trusted * children[row, a, p]
+                q = guess + share * (child[row, a, p] - guess)
+                action[row, a, p] = q
+                value[row, p] += policy[row, a] * q
 
 
 class Views(NamedTuple):
@@ -96,56 +122,68 @@ class Views(NamedTuple):
 
 def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Estimates]) -> Views:
     """The values of all views at which a player moved."""
-    parts: list[tuple[NDArray[Any], ...]] = []
-    for level, found in zip(levels, estimates, strict=True):
-        for player in range(game.players):
-            own = np.flatnonzero(level.mover == player)
-            if not len(own):
-                continue
-            seen, who = batch.views(game, level.world[own], player), np.full(len(own), player)
-            times, w = level.times[own], level.weight(own, player)
-            each = np.where(level.taken[own] > 0, w[:, None] / np.maximum(level.sampled[own], 1e-300), 0.0)
-            parts.append((seen, who, level.degree[own], level.policy[own], found.value[own, player],
-                          found.action[own, :, player], found.child[own, :, player], level.taken[own] * each,
-                          times, times * w))  # fmt: skip
-    view, player_, degree, policy, value, action, after, taking, times_, weight = (
-        np.concatenate(column) for column in zip(*parts, strict=True)
-    )
-    first, which = unique_rows(np.column_stack([player_, view]))
-    mean = _Means(which, len(first))
+    rows = [np.flatnonzero(level.mover >= 0) for level in levels]
+    player = np.concatenate([level.mover[own] for level, own in zip(levels, rows, strict=True)])
+    view = views_of(game, np.concatenate([level.world[own] for level, own in zip(levels, rows, strict=True)]), player)
+    first, which = unique_rows(np.column_stack([player, view]))
+    size = (len(first), levels[0].policy.shape[1])
+    degree, times, weight, value = np.zeros(len(first), np.int64), *np.zeros((3, len(first)))
+    policy, action, taking, child = np.zeros((4, *size))
+    at = 0
+    for level, found, own in zip(levels, estimates, rows, strict=True):
+        _add_views(
+            own, which[at : at + len(own)], level.mover, level.times, level.log_ratio, level.degree, level.policy,
+            level.sampled, level.taken, found.value, found.action, found.child,
+            degree, times, weight, value, policy, action, taking, child,
+        )  # fmt: skip
+        at += len(own)
+    took = taking > 0.0
+    weight = np.where(weight > 0.0, weight, 1.0)
     return Views(
         view=view[first],
-        player=player_[first],
-        degree=degree[first],
-        policy=policy[first],
-        value=mean.of(value, weight),
-        action=mean.of(action, weight),
-        child=mean.of(after, taking),
-        took=(mean.total(taking) > 0.0).astype(np.float64),
-        times=mean.total(times_.astype(np.float64)),
+        player=player[first],
+        degree=degree,
+        policy=policy,
+        value=value / weight,
+        action=action / weight[:, None],
+        child=child / np.where(took, taking, 1.0),
+        took=took.astype(np.float64),
+        times=times,
     )
 
 
-class _Means(NamedTuple):
-    """Sums and means over groups."""
-
-    which: Ints
-    """The group of each entry."""
-    groups: int
-    """How many there are."""
-
-    def total(self, x: Reals) -> Reals:
-        """The sum of each group."""
-        if x.ndim == 1:
-            return np.bincount(self.which, x, self.groups).astype(np.float64)
-        return np.column_stack([np.bincount(self.which, column, self.groups) for column in x.T])
-
-    def of(self, x: Reals, weight: Reals) -> Reals:
-        """The weighted mean of each group, 0 where all weights are."""
-        wide = weight if weight.ndim == x.ndim else weight[:, None]
-        total = self.total(weight)
-        total = total if total.ndim == x.ndim else total[:, None]
-        return np.where(total > 0.0, self.total(x * wide) / np.where(total > 0.0, total, 1.0), 0.0)
+@kernel(
+    void(
+        int64[::1], int64[::1], int64[::1], int64[::1], float64[:, ::1], int64[::1], float64[:, ::1], float64[:, ::1],
+        int64[:, ::1], float64[:, ::1], float32[:, :, ::1], float32[:, :, ::1], int64[::1], float64[::1], float64[::1],
+        float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1],
+    )
+)  # fmt: skip
+def _add_views(
+    rows: Ints, which: Ints, mover: Ints, times: Ints, log_ratio: Reals, degree: Ints, policy: Reals, sampled: Reals,
+    taken: Ints, value: Reals, action: Reals32, child: Reals32, its_degree: Ints, total_times: Reals,
+    total_weight: Reals, total_value: Reals, its_policy: Reals, total_action: Reals, total_taking: Reals,
+    total_child: Reals,
+) -> None:  # fmt: skip
+    """Add the rows of a level at which players move to the sums of their views."""
+    for i in range(len(rows)):
+        row, view = rows[i], which[i]
+        player, ratio = mover[row], 0.0
+        for p in range(log_ratio.shape[1]):
+            if p != player:
+                ratio += log_ratio[row, p]
+        w = np.exp(ratio)
+        its_degree[view] = degree[row]
+        total_times[view] += times[row]
+        total_weight[view] += times[row] * w
+        total_value[view] += times[row] * w * value[row, player]
+        for a in range(degree[row]):
+            its_policy[view, a] = policy[row, a]
+            total_action[view, a] += times[row] * w * action[row, a, player]
+            if taken[row, a] > 0:
+                taking = taken[row, a] * w / sampled[row, a]
+                total_taking[view, a] += taking
+                total_child[view, a] += taking * child[row, a, player]
 
 
 def spread(levels: Sequence[Level], estimates: Sequence[Estimates]) -> float:
@@ -157,17 +195,58 @@ def spread(levels: Sequence[Level], estimates: Sequence[Estimates]) -> float:
     decision. In a view's Q worlds cancel out, and at a mixed equilibrium all of it may: that is no unit to step by.
     0 where nobody has a choice.
     """
-    total, weights = 0.0, 0.0
+    total = np.zeros(2)
     for level, found in zip(levels, estimates, strict=True):
-        own = np.flatnonzero((level.mover >= 0) & (level.degree > 1))
-        player, degree = level.mover[own], level.degree[own]
-        rows = np.arange(len(own))
-        x = np.where(level.taken[own] > 0, found.child[own][rows, :, player], level.children[own][rows, :, player])
-        legal = np.arange(x.shape[1]) < degree[:, None]
-        mean = np.where(legal, x, 0.0).sum(1) / degree
-        variance = (np.where(legal, x - mean[:, None], 0.0) ** 2).sum(1) / degree
-        ratio = level.log_ratio[own]
-        weight = level.times[own] * np.exp(ratio.sum(1) - ratio[rows, player])
-        total += float((weight * variance).sum())
-        weights += float(weight.sum())
-    return float(np.sqrt(total / weights)) if weights > 0.0 else 0.0
+        _add_spread(
+            level.mover, level.times, level.log_ratio, level.degree, level.taken, level.children, found.child, total
+        )
+    return float(np.sqrt(total[0] / total[1])) if total[1] > 0.0 else 0.0
+
+
+@kernel(
+    void(
+        int64[::1], int64[::1], float64[:, ::1], int64[::1], int64[:, ::1], float32[:, :, ::1], float32[:, :, ::1],
+        float64[::1],
+    )
+)  # fmt: skip
+def _add_spread(
+    mover: Ints, times: Ints, log_ratio: Reals, degree: Ints, taken: Ints, children: Reals32, child: Reals32,
+    total: Reals,
+) -> None:  # fmt: skip
+    """Add Σ n w Var_a x and Σ n w of a level."""
+    for row in range(len(mover)):
+        player, count = mover[row], degree[row]
+        if player < 0 or count < 2:
+            continue
+        ratio = 0.0
+        for p in range(log_ratio.shape[1]):
+            if p != player:
+                ratio += log_ratio[row, p]
+        mean = square = 0.0
+        for a in range(count):
+            x = float(child[row, a, player] if taken[row, a] > 0 else children[row, a, player])
+            mean += x / count
+            square += x * x / count
+        w = times[row] * np.exp(ratio)
+        total[0] += w * max(0.0, square - mean * mean)
+        total[1] += w
+
+
+def residual(levels: Sequence[Level], estimates: Sequence[Estimates]) -> float:
+    """The mean square of û after a move minus V_c of it, over all moves, those of chance included, and all players."""
+    total = np.zeros(2)
+    for level, found in zip(levels, estimates, strict=True):
+        _add_residual(level.taken, level.children, found.child, total)
+    return float(total[0] / max(total[1], 1.0))
+
+
+@kernel(void(int64[:, ::1], float32[:, :, ::1], float32[:, :, ::1], float64[::1]))
+def _add_residual(taken: Ints, children: Reals32, child: Reals32, total: Reals) -> None:
+    """Add Σ n_a (û − V_c)² and Σ n_a of a level."""
+    rows, width, players = children.shape
+    for row in range(rows):
+        for a in range(width):
+            if taken[row, a] > 0:
+                for p in range(players):
+                    total[0] += taken[row, a] * (child[row, a, p] - children[row, a, p]) ** 2
+                total[1] += taken[row, a] * players

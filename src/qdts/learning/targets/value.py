@@ -26,7 +26,7 @@ from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.kernels import Ints, Reals
 from qdts.learning.config import Config, ValueSettings
 from qdts.learning.nodes.clock import Timed
-from qdts.learning.nodes.evaluation import values_of_children
+from qdts.learning.nodes.evaluation import Together, values_of_children
 from qdts.learning.nodes.nodes import Flags, Nodes, arrive, chain_after, distinct, joined, queries_of
 from qdts.learning.selfplay.record import NO_SEARCH, Record
 from qdts.nets.encoding import offered
@@ -77,7 +77,7 @@ def root_values(record: Record) -> Reals:
     return np.add.reduceat(record.move * middle, record.offset[:-1]) if len(record.offset) > 1 else np.zeros(0)
 
 
-def luck_of_chance(record: Record, network: Network | Timed) -> Reals:
+def luck_of_chance(record: Record, network: Network | Timed | Together) -> Reals:
     """L of every player at every step: how much better the outcome of chance was than expected; 0 elsewhere. [T, P]
 
         L = V_c(c) − Σ_c' p(c') V_c(c')     for the outcome c at a CHANCE node with the rules' probabilities p
@@ -199,7 +199,7 @@ def residual_variance(targets: ValueTargets, value: Reals, scale: float) -> floa
 
 
 def value_examples(
-    game: Game, targets: ValueTargets, network: Network | Timed | None = None, *, priors: bool = False
+    game: Game, targets: ValueTargets, network: Network | Timed | Together | None = None, *, priors: bool = False
 ) -> ValueExamples:
     """Examples of V, and with a network of V_c: its V of the children; with `priors` also its P and H."""
     queries = queries_of(game, targets.nodes)
@@ -212,13 +212,13 @@ def value_examples(
     return examples._replace(prior=priors_at(game, network, queries)) if priors else examples
 
 
-def with_children(game: Game, examples: ValueExamples, network: Network | Timed) -> ValueExamples:
+def with_children(game: Game, examples: ValueExamples, network: Network | Timed | Together) -> ValueExamples:
     """The same examples, with the network's own V of all children as the targets of V_c (CV, idea 1)."""
     children = values_of_children(game, network, examples.queries)
     return examples._replace(children=children, has_children=np.ones(examples.queries.choices.shape))
 
 
-def priors_at(game: Game, network: Network | Timed, queries: Queries) -> Reals:
+def priors_at(game: Game, network: Network | Timed | Together, queries: Queries) -> Reals:
     """The probability of each choice, P, H or the rules'; 0 at OPPONENT nodes, which do not tell it. float64[N, B]"""
     evaluations = empty_evaluations(game, len(queries.kind))
     network.evaluate_batch(queries, evaluations)

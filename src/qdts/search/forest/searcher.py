@@ -156,17 +156,18 @@ class Searcher:
             alpha = [self.options.noise_alpha] * len(self.game.legal(root))
             self.forest.guide[s, : len(alpha)] = np.random.default_rng(self.forest.state[s]).dirichlet(alpha)
 
-    def run(self, visits: int, report: Report | None = None) -> None:
-        """Make `visits` more visits in every lane."""
+    def run(self, visits: int, report: Report | None = None, *, lanes: Ints | None = None) -> None:
+        """Make `visits` more visits in every lane, or only in some."""
         verify_visits(visits)
         if self._reserves:
             self._reserve(visits)
         registers = self.forest.registers
-        registers[:, TARGET] = registers[:, VISITS] + visits
+        registers[:, TARGET] = registers[:, VISITS]
+        registers[slice(None) if lanes is None else lanes, TARGET] += visits
         registers[:, STATUS] = GO_ON
-        lanes = len(registers)
-        halves = self.threads > 1 and lanes > 1 and self._model.number == OUTSIDE
-        cuts = [0, lanes // 2, lanes] if halves else [0, lanes]
+        count = len(registers)
+        halves = self.threads > 1 and count > 1 and self._model.number == OUTSIDE
+        cuts = [0, count // 2, count] if halves else [0, count]
         groups = [Requests(self.game, first, last) for first, last in pairwise(cuts)]
         try:
             with ThreadPoolExecutor(self.threads) as pool:
@@ -221,6 +222,15 @@ class Searcher:
             return no_entry(self.game, kind, vector)
         where = f"the {KINDS[kind]} node {self.game.layout.write(vector)}"
         return InputError(f"{self.game.spec}: the rules give no choice, or too many, at {where}")
+
+    def begin(self, s: int, view: Ints, player: int, seed: int) -> None:
+        """Begin a new search in lane s, with a seed of its own."""
+        verify_root(self.game, view, player)
+        self._seeds[s] = seed
+        self.forest.state[s, 0] = seeded(seed)[0]
+        self._beliefs = replace_lane(self._beliefs, s, self._believed(view[None], np.array([player]), [seed]))
+        self._draw_noise(s, view)
+        plant(self.forest.where, self._packed, s, view, player)
 
     def keep(self, s: int, view: Ints) -> bool:
         """Continue in lane s from a later view of its player, at their turn; whether the search had been there.
