@@ -10,7 +10,7 @@ from qdts import InputError, load_game
 from qdts.games import Game
 from qdts.games.interface import TERMINAL
 from qdts.learning import learner
-from qdts.learning.config import WHOLE_HISTORY, Config, preset, read_settings
+from qdts.learning.config import WHOLE_HISTORY, Config, from_dict, grown_window, preset, read_settings
 from qdts.learning.experience.coverage import Coverage
 from qdts.learning.experience.experience import ignore
 from qdts.learning.experience.sampled import (
@@ -22,7 +22,7 @@ from qdts.learning.experience.sampled import (
     next_games,
     policy_and_values,
 )
-from qdts.learning.experience.searched import SearchedGames, search_options
+from qdts.learning.experience.searched import SearchedGames, search_options, typical, visits_of
 from qdts.learning.learner import Learner, plays_by
 from qdts.learning.nodes.evaluation import values_at
 from qdts.learning.nodes.nodes import arrive, children, queries_of
@@ -138,6 +138,53 @@ def test_searched_games_give_no_estimate_of_children() -> None:
         config = read_settings([*FEW, *settings, "value.child_target=estimate"], Config())
         with pytest.raises(InputError, match=r"value.child_target=estimate .* expected network or auto"):
             Learner(load_game(spec), config, 0)
+
+
+def test_what_a_game_is_like_decides_visits_and_noise() -> None:
+    """8 visits for each legal action, and noise that is the wider the fewer there are."""
+    for spec, actions, visits in (("pig", 2.0, 16), ("connect_four", 6.7, 54), ("kuhn_poker", None, 64)):
+        game = load_game(spec)
+        found = visits_of(game, Config())
+        assert found == pytest.approx(visits, abs=2)
+        assert visits_of(game, read_settings(["search.visits=5"], Config())) == 5
+        if actions is None:
+            assert options(spec).noise == 0.0
+            continue
+        like = typical(game)
+        assert like.actions == pytest.approx(actions, abs=0.3)
+        assert options(spec).noise == 0.25
+        assert options(spec).noise_alpha == pytest.approx(10.0 / like.actions)
+    assert typical(load_game("tic_tac_toe")).length == pytest.approx(7.6, abs=0.5)
+
+
+def test_exploration_has_the_unit_of_the_spread() -> None:
+    """c of PUCT, with perfect information; unless it is given."""
+    c = Config().search.c
+    assert options("pig", spread=0.05).c == pytest.approx(0.05 * c)
+    assert options("pig", "policy.unit=scale", spread=0.05).c == c
+    assert options("pig", "search.name=puct[c=0.7]", spread=0.05).c == 0.7
+    assert options("kuhn_poker", spread=0.05).c == Options().c
+
+
+@pytest.mark.parametrize(("spec", "threads"), [("tic_tac_toe", 1), ("tic_tac_toe", 2), ("pig(winscore=15)", 1)])
+def test_a_generation_is_as_long_as_its_moves(spec: str, threads: int) -> None:
+    """However long games are; each move is sampled several times."""
+    few = ["search.moves=200", "play.batch=4", "search.visits=3", "net.width=8", "net.layers=1", "fit.rows=32"]
+    learner = Learner(load_game(spec), read_settings(few, Config()), 0, threads=threads)
+    for generation in (1, 2, 3):
+        experience = learner.gather(generation, 0.0)
+        searches = experience.metrics["searches"]
+        assert searches == pytest.approx(200, rel=0.6)
+        assert experience.steps == max(20, round(5 * searches / 32))
+        assert len(experience.policy.weight) > (generation - 0.5) * searches * 0.5, "P learns from all of them"
+    assert all(np.isfinite(loss) for loss in learner.learn(experience, 3, 0.0).values())
+
+
+def test_the_window_of_games_with_their_own_trees_grows() -> None:
+    config = read_settings(["value.window=3", "search.window=10"], Config())
+    assert [grown_window(config, g) for g in (1, 12, 16, 39, 40, 400)] == [3, 3, 4, 9, 10, 10]
+    old = from_dict({"search": {"name": "auto"}, "value": {"window": 5}})
+    assert grown_window(old, 1000) == 5, "a run of an earlier version has no more records"
 
 
 def test_the_unit_of_steps() -> None:

@@ -98,6 +98,27 @@ def test_a_run_goes_on_from_any_generation(generation: int, unbroken: Path, tmp_
     assert_same(folder, unbroken)
 
 
+@pytest.fixture(scope="module")
+def perfect(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same of a game with perfect information, with a window that grows."""
+    folder = tmp_path_factory.mktemp("perfect")
+    settings = [
+        "search.moves=60", "play.batch=4", "search.visits=3", "fit.steps=2", "fit.rows=16", "net.width=8",
+        "net.layers=1", "net.trunk=mlp", "value.window=1", "measure.most=0", "measure.games=0",
+    ]  # fmt: skip
+    watch = Snapshots(folder / "run", folder)
+    train("tic_tac_toe", generations=13, seed=5, out=folder / "run", settings=settings, watch=watch)
+    return folder / "run"
+
+
+@pytest.mark.parametrize("generation", [1, 8, 12])
+def test_a_run_of_games_with_their_own_trees_goes_on(generation: int, perfect: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(perfect.parent / str(generation), tmp_path / "run")
+    resume(folder)
+    assert_same(folder, perfect)
+    assert [n for n in range(1, 14) if (perfect / "records" / f"{n:06d}.safetensors").exists()] == [11, 12, 13]
+
+
 def test_a_run_with_a_larger_budget_goes_on(unbroken: Path, tmp_path: Path) -> None:
     folder = copied(unbroken, GENERATIONS, tmp_path / "run")
     assert len(resume(folder, generations=GENERATIONS + 2).metrics()) == GENERATIONS + 2

@@ -126,7 +126,7 @@ class SearchSettings:
         10.0, "The parameter of that noise, times the mean number of legal actions of a move.", POSITIVE
     )
     drawn: float = setting(
-        0.5,
+        0.3,
         "With perfect information, the first moves of a game that are sampled in proportion to visits, as a share of "
         "the mean length of games.",
         NOT_NEGATIVE,
@@ -476,9 +476,10 @@ def at(first: float, last: float, progress: float) -> float:
 def grown_window(config: Config, generation: int) -> int:
     """The number of generations that P and V learn from in a generation of games that have trees of their own.
 
-    It is a quarter of all so far, at most `search.window`, but no less than the windows of P and V.
+    It is a quarter of all so far, at most `search.window`, but no less than the windows of P and V, and than 2: the
+    length of games is known from the last generation.
     """
-    return max(config.window, min(generation // 4, config.search.window))
+    return max(2, config.window, min(generation // 4, config.search.window))
 
 
 def flat(config: Config) -> dict[str, Any]:
