@@ -344,10 +344,7 @@ def test_the_summary_of_a_game_that_is_measured_cell_by_cell(tmp_path: Path) -> 
     screen = Console(file=io.StringIO(), width=120)
     for figures_of, words in (
         (line | exact | matches, ["NashConv with averaged weights", "0.5 ", "1.58", "generation 4 of 4"]),
-        (
-            line | matches,
-            ["Not measured: NashConv", f"qdts evaluate {tmp_path}"],
-        ),
+        (line | matches, ["Not measured: NashConv", f"qdts evaluate {tmp_path}"]),
     ):
         (tmp_path / "metrics.jsonl").write_text(json.dumps(figures_of) + "\n", encoding="utf-8")
         with screen.capture() as capture:
