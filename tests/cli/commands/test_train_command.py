@@ -152,7 +152,7 @@ def test_a_report_of_many_generations_stays_small() -> None:
         (["kuhn_poker", "--set", "serch.visits=3"], ["serch.visits", "did you mean search.visits"]),
         (["kuhn_poker", "--set", "search.visit=3"], ["search.visit", "did you mean search.visits"]),
         (["kuhn_poker", "--set", "search.explore=2"], ["search.explore=2.0", "from 0 to 1"]),
-        (["kuhn_poker", "--set", "search.games=0"], ["search.games=0", "at least 1"]),
+        (["kuhn_poker", "--set", "fit.rows=0"], ["fit.rows=0", "at least 1"]),
         (["kuhn_poker", "--set", "fit.rate=nan"], ["fit.rate=nan", "a positive number"]),
         (["kuhn_poker", "--set", "net.trunk=cnv"], ["cnv", "did you mean conv"]),
         (["kuhn_poker", "--set", "search.visits"], ["search.visits", "name=value"]),
