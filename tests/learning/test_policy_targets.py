@@ -16,7 +16,7 @@ from qdts.search.evaluation.evaluator import ACT
 def test_the_tables_hold_what_the_settings_offer() -> None:
     """A new target or trunk is an entry of its table and a word of its setting."""
     assert {"auto", *POLICY_TARGETS} == {*SETTINGS["policy.target"].choices}
-    assert {*VALUE_TARGETS} == {*SETTINGS["value.target"].choices}
+    assert {*VALUE_TARGETS, "auto"} == {*SETTINGS["value.target"].choices}
     assert {"auto", *TRUNKS} == {*SETTINGS["net.trunk"].choices}
 
 

@@ -96,7 +96,7 @@ class SearchSettings:
         Bounds(0, 1_000_000_000, "a whole number that is not negative"),
     )
     c: float = setting(
-        2.0,
+        4.0,
         "c of PUCT with perfect information, in units of the spread of values, as the step's (`policy.unit`).",
         NOT_NEGATIVE,
     )
@@ -135,7 +135,7 @@ class SearchSettings:
         0.25, "τ of later moves, sampled in proportion to N^(1/τ); 0: the action with the most visits.", SHARE
     )
     opening: float = setting(
-        0.3,
+        0.45,
         "With perfect information, up to how many of the first moves are uniform in half of the games, as a share of "
         "the mean length of games.",
         SHARE,
@@ -239,9 +239,18 @@ class ValueSettings:
     """What V and V_c learn."""
 
     target: str = setting(
-        "mix", "The value that V learns.", choices={"mix": "see value.mix", "outcome": "the returns of the games"}
+        "auto",
+        "The value that V learns where games are decided by search.",
+        choices={
+            "auto": "long with perfect information, mix where something is hidden",
+            "mix": "see value.mix",
+            "long": "the same with λ = 0.9, and the luck of chance taken off",
+            "outcome": "the returns of the games",
+        },
     )
-    mix: float = setting(0.25, "λ: the share of what follows in the game; the rest is the search's own value.", SHARE)
+    mix: float = setting(
+        0.25, "λ of mix: the share of what follows in the game; the rest is the search's own value.", SHARE
+    )
     deblunder: bool = setting(True, "Whether the search's own value replaces what follows an exploring move.")
     chance: bool = setting(
         False,

@@ -166,9 +166,9 @@ class SearchedGames:
 
     def _value_targets(self, record: Record, network: Network | Together) -> ValueTargets:
         """The targets of V, with the luck of chance taken off if it is to be, by the network's V_c."""
-        config = self._with.config
-        luck = luck_of_chance(record, network) if config.value.chance else None
-        return value_targets(record, rule_of(config), luck)
+        rule = rule_of(self._with.config, self._with.game)
+        luck = luck_of_chance(record, network) if rule.chance else None
+        return value_targets(record, rule, luck)
 
     def outcome_residual(self) -> float | None:
         """The residual variance of V in the outcomes of the newest games; None before there are any."""

@@ -16,7 +16,7 @@ The target of V_c of a choice is the network's own V of the child, and the retur
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,20 +45,28 @@ class ValueRule:
     """λ"""
     deblunder: bool = True
     """Whether S replaces what follows an exploring move; otherwise F is unknown before one."""
+    chance: bool = False
+    """Whether the luck of chance is taken off."""
 
 
+LONG = 0.9
+"""λ of `long`: values of 10 own moves ahead count, where `mix` looks about one ahead."""
 OUTCOME = ValueRule(mix=1.0, deblunder=False)
 """F is the return, and unknown before an exploring move."""
 VALUE_TARGETS: Mapping[str, Callable[[ValueSettings], ValueRule]] = {
-    "mix": lambda settings: ValueRule(settings.mix, settings.deblunder),
-    "outcome": lambda _: OUTCOME,
+    "mix": lambda settings: ValueRule(settings.mix, settings.deblunder, settings.chance),
+    "long": lambda settings: ValueRule(LONG, settings.deblunder, chance=True),
+    "outcome": lambda settings: replace(OUTCOME, chance=settings.chance),
 }
-"""The rules by the setting `value.target`."""
+"""The rules by the setting `value.target`, which may also be `auto`."""
 
 
-def rule_of(config: Config) -> ValueRule:
+def rule_of(config: Config, game: Game) -> ValueRule:
     """The rule of a run's settings."""
-    return VALUE_TARGETS[config.value.target](config.value)
+    target = config.value.target
+    if target == "auto":
+        target = "mix" if game.hidden else "long"
+    return VALUE_TARGETS[target](config.value)
 
 
 class ValueTargets(NamedTuple):
