@@ -106,8 +106,9 @@ class Fitting:
         networks.model.load_state_dict(networks.average.state_dict())
         networks.average_belief.load_state_dict(networks.belief.state_dict())
         networks.updates = 1
-        nodes = policy_targets(record_of(self._given), "played").nodes
-        self._learner.source.coverage.put(nodes.vector, nodes.player)
+        if 0 in self._kept:  # larger data are of games that are not listed, where nobody asks for coverage
+            views = self._kept[0].policy.queries
+            self._learner.source.coverage.put(views.vector, views.player)
         return self._clock.seconds
 
     def _progress(self, epochs: int) -> float:

@@ -152,7 +152,7 @@ def test_a_report_of_many_generations_stays_small() -> None:
         (["kuhn_poker", "--set", "serch.visits=3"], ["serch.visits", "did you mean search.visits"]),
         (["kuhn_poker", "--set", "search.visit=3"], ["search.visit", "did you mean search.visits"]),
         (["kuhn_poker", "--set", "search.explore=2"], ["search.explore=2.0", "from 0 to 1"]),
-        (["kuhn_poker", "--set", "search.visits=0"], ["search.visits=0", "at least 1"]),
+        (["kuhn_poker", "--set", "fit.rows=0"], ["fit.rows=0", "at least 1"]),
         (["kuhn_poker", "--set", "fit.rate=nan"], ["fit.rate=nan", "a positive number"]),
         (["kuhn_poker", "--set", "net.trunk=cnv"], ["cnv", "did you mean conv"]),
         (["kuhn_poker", "--set", "search.visits"], ["search.visits", "name=value"]),
@@ -344,10 +344,7 @@ def test_the_summary_of_a_game_that_is_measured_cell_by_cell(tmp_path: Path) -> 
     screen = Console(file=io.StringIO(), width=120)
     for figures_of, words in (
         (line | exact | matches, ["NashConv with averaged weights", "0.5 ", "1.58", "generation 4 of 4"]),
-        (
-            line | matches,
-            ["Not measured: NashConv", f"qdts evaluate {tmp_path}"],
-        ),
+        (line | matches, ["Not measured: NashConv", f"qdts evaluate {tmp_path}"]),
     ):
         (tmp_path / "metrics.jsonl").write_text(json.dumps(figures_of) + "\n", encoding="utf-8")
         with screen.capture() as capture:
