@@ -12,16 +12,17 @@ from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, Reals
 from qdts.learning.config import SETTINGS
-from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, _choose, sample_games
+from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, sample_games
 from qdts.learning.targets.estimates import BASELINES, Estimates, estimate, residual, spread, views_of_movers
 from qdts.solving.exact.values import history_values, infoset_values
+from qdts.solving.sampled_games import choose_actions
 from qdts.solving.tree.recent import game_tree
 
 
 def chosen(times: Ints, mover: Ints, degree: Ints, policy: Reals, explore: Reals, u: Reals) -> tuple[Reals, Ints]:
     """μ, and how many games take each choice."""
     sampled, taken = np.zeros(policy.shape), np.zeros(policy.shape, np.int64)
-    _choose(times, mover, degree, policy, explore, u, sampled, taken)
+    choose_actions(times, mover, degree, policy, explore, u, sampled, taken)
     return sampled, taken
 
 

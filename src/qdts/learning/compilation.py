@@ -50,11 +50,11 @@ KERNELS = (
     "games.batch._returns",
     "games.batch._fill",
     "games.batch._holes",
-    "learning.targets.estimates._add_views",
-    "learning.targets.estimates._back_up",
-    "learning.targets.estimates._add_spread",
-    "learning.targets.estimates._add_residual",
-    "learning.selfplay.sampling._choose",
+    "solving.sampled_games.add_views",
+    "solving.sampled_games.back_up",
+    "solving.sampled_games.add_spread",
+    "solving.sampled_games.add_residual",
+    "solving.sampled_games.choose_actions",
 )
 """Every kernel that learning a game with hidden information calls, those that take longest to compile first."""
 

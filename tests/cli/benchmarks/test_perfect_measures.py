@@ -9,7 +9,6 @@ import pytest
 
 from qdts import load_game
 from qdts.cli.benchmarks.exact_players import ExactSeat, PigSeat
-from qdts.cli.benchmarks.four_solver import FORBIDDEN, TABLE, bits_of, solve_moves, solved_positions
 from qdts.cli.benchmarks.perfect_measures import count_losses, share_of_right_moves, share_of_wins
 from qdts.games.game import Game
 from qdts.kernels import Ints
@@ -18,6 +17,7 @@ from qdts.nets.model import make_models
 from qdts.play.agent import Agent
 from qdts.play.match import play_match
 from qdts.play.seats import Random
+from qdts.solving.perfect.four_solver import FORBIDDEN, TABLE, bits_of, solve_moves, solved_positions
 
 
 def naive(game: Game, world: Ints) -> float:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from qdts.cli.benchmarks.exact_players import ExactSeat, PigSeat
-from qdts.cli.benchmarks.four_solver import FORBIDDEN, solved_positions
 from qdts.cli.benchmarks.measures import Figure, Measure
 from qdts.learning.run import Run
 from qdts.play.agent import Agent, load_agent
 from qdts.play.match import begin, play_match, rounds
+from qdts.solving.perfect.four_solver import FORBIDDEN, solved_positions
 
 OPENING = 2
 """Random moves at the beginning of half of the games against exact play."""

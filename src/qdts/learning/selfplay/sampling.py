@@ -20,13 +20,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import float64, int64, void
 
 from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
-from qdts.kernels import Ints, Reals, Reals32, kernel
+from qdts.kernels import Ints, Reals, Reals32
 from qdts.learning.nodes.nodes import columns_of
+from qdts.solving.sampled_games import choose_actions
 
 SMALLEST = 1e-12
 """What a ratio of probabilities counts as at least."""
@@ -111,36 +111,7 @@ def _sampled(
         policy[on[acts]] = guess.policy[acts]
         children = np.zeros((n, b, guess.children.shape[2]), np.float32)
         children[on] = guess.children
-        _choose(times, mover, degree, policy, explore, stream.random(n), sampled, taken)
+        choose_actions(times, mover, degree, policy, explore, stream.random(n), sampled, taken)
     return Level(
         parent, column, worlds, mover, times, log_ratio, returns, degree, choice, policy, sampled, taken, children
     )
-
-
-@kernel(
-    void(
-        int64[::1], int64[::1], int64[::1], float64[:, ::1], float64[::1], float64[::1], float64[:, ::1], int64[:, ::1]
-    )
-)  # fmt: skip
-def _choose(
-    times: Ints, mover: Ints, degree: Ints, policy: Reals, explore: Reals, u: Reals, sampled: Reals, taken: Ints
-) -> None:
-    """Write μ, and how many games take each choice; u is from [0, 1) for each row.
-
-    The first k choices together take ⌊n (μ₁ + … + μ_k) + u⌋ of n games, and all of them n.
-    """
-    for row in range(len(times)):
-        count, e = degree[row], explore[mover[row]] if mover[row] >= 0 else 0.0
-        total, last = 0.0, 0
-        for a in range(count):
-            sampled[row, a] = (1.0 - e) * policy[row, a] + e / count
-            total += sampled[row, a]
-            if sampled[row, a] > 0.0:
-                last = a
-        reached, before = 0.0, 0
-        for a in range(count):
-            sampled[row, a] /= total
-            reached += sampled[row, a]
-            end = min(times[row], int(np.floor(times[row] * reached + u[row]))) if a < last else times[row]
-            taken[row, a] = end - before
-            before = end

@@ -22,12 +22,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import boolean, float32, float64, int64, void
 
 from qdts.games.game import Game
-from qdts.kernels import Ints, Reals, Reals32, kernel
+from qdts.kernels import Ints, Reals, Reals32
 from qdts.learning.nodes.nodes import unique_rows, views_of
 from qdts.learning.selfplay.sampling import Level
+from qdts.solving.sampled_games import add_residual, add_spread, add_views, back_up
 
 
 class Estimates(NamedTuple):
@@ -65,41 +65,13 @@ def estimate(levels: Sequence[Level], guessed: Guessed = EVERYWHERE) -> list[Est
     for level in reversed(levels):
         child, action = np.zeros_like(level.children), np.empty_like(level.children)
         after, value = value, level.returns.copy()
-        _back_up(
+        back_up(
             parent, column, after, level.mover, level.times, level.policy, level.sampled, level.taken, level.children,
             guessed.actions, guessed.chance, value, action, child,
         )  # fmt: skip
         found.append(Estimates(value, action, child))
         parent, column = level.parent, level.column
     return found[::-1]
-
-
-@kernel(
-    void(
-        int64[::1], int64[::1], float64[:, ::1], int64[::1], int64[::1], float64[:, ::1], float64[:, ::1],
-        int64[:, ::1], float32[:, :, ::1], boolean, boolean, float64[:, ::1], float32[:, :, ::1], float32[:, :, ::1],
-    )
-)  # fmt: skip
-def _back_up(
-    parent: Ints, column: Ints, after: Reals, mover: Ints, times: Ints, policy: Reals, sampled: Reals, taken: Ints,
-    children: Reals32, at_actions: bool, at_chance: bool, value: Reals, action: Reals32, child: Reals32,
-) -> None:  # fmt: skip
-    """Write the estimates of a level; `value` holds the returns before, `after` is û of the next level."""
-    rows, width, players = children.shape
-    for i in range(len(parent)):
-        for p in range(players):
-            child[parent[i], column[i], p] = after[i, p]
-    for row in range(rows):
-        trusted = np.float32(1.0 if (at_actions if mover[row] >= 0 else at_chance) else 0.0)
-        for a in range(width):
-            share = 0.0
-            if taken[row, a] > 0:
-                share = taken[row, a] / (times[row] * sampled[row, a])
-            for p in range(players):
-                guess = trusted * children[row, a, p]
-                q = guess + share * (child[row, a, p] - guess)
-                action[row, a, p] = q
-                value[row, p] += policy[row, a] * q
 
 
 class Views(NamedTuple):
@@ -131,7 +103,7 @@ def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Est
     policy, action, taking, child = np.zeros((4, *size))
     at = 0
     for level, found, own in zip(levels, estimates, rows, strict=True):
-        _add_views(
+        add_views(
             own, which[at : at + len(own)], level.mover, level.times, level.log_ratio, level.degree, level.policy,
             level.sampled, level.taken, found.value, found.action, found.child,
             degree, times, weight, value, policy, action, taking, child,
@@ -152,40 +124,6 @@ def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Est
     )
 
 
-@kernel(
-    void(
-        int64[::1], int64[::1], int64[::1], int64[::1], float64[:, ::1], int64[::1], float64[:, ::1], float64[:, ::1],
-        int64[:, ::1], float64[:, ::1], float32[:, :, ::1], float32[:, :, ::1], int64[::1], float64[::1], float64[::1],
-        float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1],
-    )
-)  # fmt: skip
-def _add_views(
-    rows: Ints, which: Ints, mover: Ints, times: Ints, log_ratio: Reals, degree: Ints, policy: Reals, sampled: Reals,
-    taken: Ints, value: Reals, action: Reals32, child: Reals32, its_degree: Ints, total_times: Reals,
-    total_weight: Reals, total_value: Reals, its_policy: Reals, total_action: Reals, total_taking: Reals,
-    total_child: Reals,
-) -> None:  # fmt: skip
-    """Add the rows of a level at which players move to the sums of their views."""
-    for i in range(len(rows)):
-        row, view = rows[i], which[i]
-        player, ratio = mover[row], 0.0
-        for p in range(log_ratio.shape[1]):
-            if p != player:
-                ratio += log_ratio[row, p]
-        w = np.exp(ratio)
-        its_degree[view] = degree[row]
-        total_times[view] += times[row]
-        total_weight[view] += times[row] * w
-        total_value[view] += times[row] * w * value[row, player]
-        for a in range(degree[row]):
-            its_policy[view, a] = policy[row, a]
-            total_action[view, a] += times[row] * w * action[row, a, player]
-            if taken[row, a] > 0:
-                taking = taken[row, a] * w / sampled[row, a]
-                total_taking[view, a] += taking
-                total_child[view, a] += taking * child[row, a, player]
-
-
 def spread(levels: Sequence[Level], estimates: Sequence[Estimates]) -> float:
     """σ: how far apart the values of a player's actions lie, if they knew the world; root mean square.
 
@@ -197,56 +135,15 @@ def spread(levels: Sequence[Level], estimates: Sequence[Estimates]) -> float:
     """
     total = np.zeros(2)
     for level, found in zip(levels, estimates, strict=True):
-        _add_spread(
+        add_spread(
             level.mover, level.times, level.log_ratio, level.degree, level.taken, level.children, found.child, total
         )
     return float(np.sqrt(total[0] / total[1])) if total[1] > 0.0 else 0.0
-
-
-@kernel(
-    void(
-        int64[::1], int64[::1], float64[:, ::1], int64[::1], int64[:, ::1], float32[:, :, ::1], float32[:, :, ::1],
-        float64[::1],
-    )
-)  # fmt: skip
-def _add_spread(
-    mover: Ints, times: Ints, log_ratio: Reals, degree: Ints, taken: Ints, children: Reals32, child: Reals32,
-    total: Reals,
-) -> None:  # fmt: skip
-    """Add Σ n w Var_a x and Σ n w of a level."""
-    for row in range(len(mover)):
-        player, count = mover[row], degree[row]
-        if player < 0 or count < 2:
-            continue
-        ratio = 0.0
-        for p in range(log_ratio.shape[1]):
-            if p != player:
-                ratio += log_ratio[row, p]
-        mean = square = 0.0
-        for a in range(count):
-            x = float(child[row, a, player] if taken[row, a] > 0 else children[row, a, player])
-            mean += x / count
-            square += x * x / count
-        w = times[row] * np.exp(ratio)
-        total[0] += w * max(0.0, square - mean * mean)
-        total[1] += w
 
 
 def residual(levels: Sequence[Level], estimates: Sequence[Estimates]) -> float:
     """The mean square of û after a move minus V_c of it, over all moves, those of chance included, and all players."""
     total = np.zeros(2)
     for level, found in zip(levels, estimates, strict=True):
-        _add_residual(level.taken, level.children, found.child, total)
+        add_residual(level.taken, level.children, found.child, total)
     return float(total[0] / max(total[1], 1.0))
-
-
-@kernel(void(int64[:, ::1], float32[:, :, ::1], float32[:, :, ::1], float64[::1]))
-def _add_residual(taken: Ints, children: Reals32, child: Reals32, total: Reals) -> None:
-    """Add Σ n_a (û − V_c)² and Σ n_a of a level."""
-    rows, width, players = children.shape
-    for row in range(rows):
-        for a in range(width):
-            if taken[row, a] > 0:
-                for p in range(players):
-                    total[0] += taken[row, a] * (child[row, a, p] - children[row, a, p]) ** 2
-                total[1] += taken[row, a] * players
