@@ -69,6 +69,16 @@ def back_up(
                 value[row, p] += policy[row, a] * q
 
 
+@kernel()
+def others_weight(log_ratio: Reals, row: int, player: int) -> float:
+    """W of a history for a player: Π P(a) / μ(a) over the others' moves before it."""
+    total = 0.0
+    for other in range(log_ratio.shape[1]):
+        if other != player:
+            total += log_ratio[row, other]
+    return float(np.exp(total))
+
+
 @kernel(
     void(
         int64[::1], int64[::1], int64[::1], int64[::1], float64[:, ::1], int64[::1], float64[:, ::1], float64[:, ::1],
@@ -85,11 +95,8 @@ def add_views(
     """Add the rows of a level at which players move to the sums of their views."""
     for i in range(len(rows)):
         row, view = rows[i], which[i]
-        player, ratio = mover[row], 0.0
-        for p in range(log_ratio.shape[1]):
-            if p != player:
-                ratio += log_ratio[row, p]
-        w = np.exp(ratio)
+        player = mover[row]
+        w = others_weight(log_ratio, row, player)
         its_degree[view] = degree[row]
         total_times[view] += times[row]
         total_weight[view] += times[row] * w
@@ -118,16 +125,12 @@ def add_spread(
         player, count = mover[row], degree[row]
         if player < 0 or count < 2:
             continue
-        ratio = 0.0
-        for p in range(log_ratio.shape[1]):
-            if p != player:
-                ratio += log_ratio[row, p]
         mean = square = 0.0
         for a in range(count):
             x = float(child[row, a, player] if taken[row, a] > 0 else children[row, a, player])
             mean += x / count
             square += x * x / count
-        w = times[row] * np.exp(ratio)
+        w = times[row] * others_weight(log_ratio, row, player)
         total[0] += w * max(0.0, square - mean * mean)
         total[1] += w
 
