@@ -84,7 +84,7 @@ def _run(spec: str, unit: str) -> list[tuple[int, float]]:
         rho = rows((1.0 - magnet) * average + magnet * even)
         target = np.zeros(legal.shape)
         value = q / (game.scale if by_range else sigma) + strength * np.log(np.where(legal, rho, 1.0))
-        mirror_steps(np.maximum(rows(p), 1e-9), value, count, step, strength, target)
+        mirror_steps(np.maximum(rows(p), 1e-9), value, count, np.full(len(count), step), strength, target)
         p = target[legal]
         average = average + min(1.0, (GAMMA + 1) / (k + GAMMA)) * (p - average)
         if k in SHOWN:

@@ -36,16 +36,22 @@ def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Est
     )
     first, which = unique_rows(np.column_stack([player_, view]))
     mean = _Means(which, len(first))
+    legal = np.arange(action.shape[1]) < degree[first, None]
+    q = np.where(legal, mean.of(action, weight), 0.0)
+    far = np.where(legal, mean.of((action - q[which]) ** 2, weight), 0.0)
+    squares = mean.total(weight**2 / times_)
     return Views(
         view=view[first],
         player=player_[first],
         degree=degree[first],
         policy=policy[first],
         value=mean.of(value, weight),
-        action=np.where(np.arange(action.shape[1]) < degree[first, None], mean.of(action, weight), 0.0),
+        action=q,
         child=mean.of(after, taking),
         took=(mean.total(taking) > 0.0).astype(np.float64),
         times=mean.total(times_.astype(np.float64)),
+        worth=mean.total(weight) ** 2 / np.where(squares > 0.0, squares, 1.0),
+        variance=far.sum(1) / degree[first],
     )
 
 

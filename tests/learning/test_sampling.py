@@ -13,7 +13,8 @@ from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, Reals
 from qdts.learning.config import SETTINGS
 from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, sample_games
-from qdts.learning.targets.estimates import BASELINES, Estimates, estimate, residual, spread, views_of_movers
+from qdts.learning.targets.estimates import BASELINES, Estimates, estimate, noise, residual, spread, views_of_movers
+from qdts.learning.targets.policy import damped
 from qdts.solving.exact.values import history_values, infoset_values
 from qdts.solving.sampled_games import choose_actions
 from qdts.solving.tree.recent import game_tree
@@ -155,6 +156,33 @@ def test_compiled_means_are_those_of_numpy(spec: str) -> None:
     for name, a, b in zip(views._fields, views.take(order), others.take(other), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5 * game.scale, err_msg=name)
     assert residual(levels, found) == pytest.approx(naive_estimates.residual(levels, found), rel=1e-4)
+
+
+def test_noise() -> None:
+    """Its equation, view by view; estimates from one game scatter so far around Q."""
+    game, levels, found = sampled("leduc_poker", 300)
+    views = views_of_movers(game, levels, found)
+    several = [(n, v) for n, v in zip(views.worth, views.variance, strict=True) if n > 1.0]
+    assert 10 < len(several) < len(views.worth)
+    assert noise(views) == pytest.approx(np.sqrt(sum(n * v for n, v in several) / sum(n - 1.0 for n, _ in several)))
+    assert noise(views.take(np.flatnonzero(views.worth <= 1.0))) == 0.0, "no view has two games"
+    assert (views.worth <= views.times + 1e-9).all()
+
+
+def test_a_view_with_equal_weights_is_worth_its_games() -> None:
+    """At the first decision nobody else has moved: every weight is 1."""
+    game, levels, found = sampled("kuhn_poker", 300)
+    views = views_of_movers(game, levels, found)
+    first = [row for row, view in enumerate(views.view) if views.player[row] == 0 and views.times[row] > 50]
+    assert len(first) >= 3
+    assert views.worth[first] == pytest.approx(views.times[first])
+
+
+def test_damped_steps() -> None:
+    """All of the step where nothing is noise or many games are, half of it with s²/σ² games."""
+    worth = np.array([0.5, 1.0, 4.0, 1e9])
+    assert damped(0.3, worth, 0.0, 0.7) == pytest.approx([0.3] * 4)
+    assert damped(0.3, worth, 1.4, 0.7) == pytest.approx([0.3 * 0.5 / 4.5, 0.3 / 5, 0.15, 0.3])
 
 
 def test_spread() -> None:

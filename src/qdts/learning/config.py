@@ -230,6 +230,7 @@ class PolicySettings:
             "scale": "S, half the range of returns",
         },
     )
+    damped: bool = setting(True, "Whether the step is smaller at views with few games, by the noise of their Q.")
     power: float = setting(0.75, "A view that occurred n times has weight n to this power.", SHARE)
     window: int = setting(1, "Generations that P learns from, where games are decided by search.", COUNT)
 
@@ -329,7 +330,7 @@ class FitSettings:
     rows: int = setting(512, "Examples of P, and as many of V, in each step.", COUNT)
     rate: float = setting(3e-3, "The learning rate at the start of the run.", POSITIVE)
     rate_last: float = setting(1e-4, "The learning rate at the end of the run.", POSITIVE)
-    average: float = setting(8.0, "γ of the average of weights.", NOT_NEGATIVE)
+    average: float = setting(5.0, "γ of the average of weights.", NOT_NEGATIVE)
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,12 @@ METRICS = (
         "S, half the range of returns",
         "σ: how far the values of a player's actions lie apart if they know the world, a running mean; a step's unit",
     ),
+    Metric(
+        "noise",
+        "noise of values",
+        "S, half the range of returns",
+        "s: how far the estimate of an action's value from one game lies from its view's Q",
+    ),
     Metric("policy_loss", "loss of P", "nats", "cross-entropy of P with its targets, mean over steps", LOSSES, "P"),
     Metric("value_loss", "loss of V", "variance of targets", "mean square of target − V, mean over steps", LOSSES, "V"),
     Metric("child_loss", "loss of V_c", "variance of targets", "the same for V_c", LOSSES, "V_c"),

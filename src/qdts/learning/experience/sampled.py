@@ -26,8 +26,17 @@ from qdts.learning.selfplay.record import Record
 from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, sample_games
 from qdts.learning.targets.bayes import bayes_examples
 from qdts.learning.targets.belief import belief_examples, belief_targets, choose_moves, moves_in
-from qdts.learning.targets.estimates import BASELINES, Estimates, Views, estimate, residual, spread, views_of_movers
-from qdts.learning.targets.policy import mirror_targets, view_examples
+from qdts.learning.targets.estimates import (
+    BASELINES,
+    Estimates,
+    Views,
+    estimate,
+    noise,
+    residual,
+    spread,
+    views_of_movers,
+)
+from qdts.learning.targets.policy import damped, mirror_targets, view_examples
 from qdts.learning.targets.sampled_values import value_examples_of
 from qdts.learning.targets.value import with_children
 from qdts.nets.bayes import BayesExamples
@@ -197,6 +206,7 @@ class SampledGames:
             "root_step": at(config.policy.step, config.policy.step_last, progress),
             "root_temperature": at(config.policy.temperature, config.policy.temperature_last, progress),
             "spread": self._spread,
+            "noise": noise(views) / game.scale,
             "value_residual": residual(levels, estimates) / game.scale**2,
         }
         return Experience(policies, values, beliefs, metrics, bayes=bayes)
@@ -265,5 +275,7 @@ class SampledGames:
         assert self._spread is not None
         sigma = game.scale * (self._spread if p.unit == "spread" else 1.0)
         step, temperature = at(p.step, p.step_last, progress), at(p.temperature, p.temperature_last, progress)
-        target = mirror_targets(chosen, np.where(rho > NO_ACTION, rho, 0.0), step, temperature, sigma)
+        doubt = noise(views) if p.damped else 0.0
+        steps = damped(step, chosen.worth, doubt, game.scale * self._spread)
+        target = mirror_targets(chosen, np.where(rho > NO_ACTION, rho, 0.0), steps, temperature, sigma)
         return view_examples(game, chosen, target, weight)

@@ -12,6 +12,8 @@ of its games times the weight w of its owner (`selfplay/sampling.py`):
 
     Q(a) = Σ n w q̂(h, a) / Σ n w
 
+That is worth as much as N = (Σ n w)² / Σ n w² games of equal weight (Kish 1965).
+
 `value.baseline` puts something else in the place of V_c: V of each child, or 0 where chance moves, or 0 everywhere.
 With 0 q̂ is the plain importance-weighted outcome, and û after chance the mean over the outcomes that occurred.
 """
@@ -86,6 +88,8 @@ class Views(NamedTuple):
     child: Reals  # [I, B] the mean of û after each action over the games that took it
     took: Reals  # [I, B] 1 where some did
     times: Reals  # [I] how many games came there
+    worth: Reals  # [I] N: how many games of equal weight would be worth as much
+    variance: Reals  # [I] v: the variance of q̂ over the histories, mean over actions
 
     def take(self, which: Ints) -> Views:
         """Some of them."""
@@ -99,29 +103,44 @@ def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Est
     view = views_of(game, np.concatenate([level.world[own] for level, own in zip(levels, rows, strict=True)]), player)
     first, which = unique_rows(np.column_stack([player, view]))
     size = (len(first), levels[0].policy.shape[1])
-    degree, times, weight, value = np.zeros(len(first), np.int64), *np.zeros((3, len(first)))
-    policy, action, taking, child = np.zeros((4, *size))
+    degree, times, weight, value, square = np.zeros(len(first), np.int64), *np.zeros((4, len(first)))
+    policy, action, squares, taking, child = np.zeros((5, *size))
     at = 0
     for level, found, own in zip(levels, estimates, rows, strict=True):
         add_views(
             own, which[at : at + len(own)], level.mover, level.times, level.log_ratio, level.degree, level.policy,
             level.sampled, level.taken, found.value, found.action, found.child,
-            degree, times, weight, value, policy, action, taking, child,
+            degree, times, weight, value, square, policy, action, squares, taking, child,
         )  # fmt: skip
         at += len(own)
     took = taking > 0.0
+    worth = weight**2 / np.where(square > 0.0, square, 1.0)
     weight = np.where(weight > 0.0, weight, 1.0)
+    action = action / weight[:, None]
+    variance = np.maximum(squares / weight[:, None] - action**2, 0.0).sum(1) / degree
     return Views(
         view=view[first],
         player=player[first],
         degree=degree,
         policy=policy,
         value=value / weight,
-        action=action / weight[:, None],
+        action=action,
         child=child / np.where(took, taking, 1.0),
         took=took.astype(np.float64),
         times=times,
+        worth=worth,
+        variance=variance,
     )
+
+
+def noise(views: Views) -> float:
+    """s: how far the estimate from one game lies from its view's Q; root mean square, and 0 where no view tells.
+
+    s² = Σ N v / Σ (N − 1) over the views with N > 1.
+    """
+    several = views.worth > 1.0
+    total = float((views.worth[several] - 1.0).sum())
+    return float(np.sqrt((views.worth * views.variance)[several].sum() / total)) if total > 0.0 else 0.0
 
 
 def spread(levels: Sequence[Level], estimates: Sequence[Estimates]) -> float:

@@ -101,8 +101,8 @@ def policy_examples(game: Game, targets: PolicyTargets) -> PolicyExamples:
     return PolicyExamples(queries, padded(queries, targets.target), targets.weight)
 
 
-def mirror_targets(views: Views, rho: Reals, step: float, temperature: float, sigma: float) -> Reals:
-    """π at some views, 0 beyond their actions; `step` is η, `temperature` α, `sigma` σ. float64[I, B]
+def mirror_targets(views: Views, rho: Reals, step: Reals, temperature: float, sigma: float) -> Reals:
+    """π at some views, 0 beyond their actions; `step` is η of each, `temperature` α, `sigma` σ. float64[I, B]
 
     It is the step with a uniform magnet on Q / σ + α log ρ.
     """
@@ -110,6 +110,11 @@ def mirror_targets(views: Views, rho: Reals, step: float, temperature: float, si
     out = np.zeros_like(prior)
     mirror_steps(prior, views.action / sigma + temperature * magnet, views.degree, step, temperature, out)
     return out
+
+
+def damped(step: float, worth: Reals, noise: float, sigma: float) -> Reals:
+    """η of each view, smaller where noise is a larger part of its Q: η N / (N + s²/σ²). float64[I]"""
+    return step * worth / (worth + (noise / sigma) ** 2)
 
 
 def view_examples(game: Game, views: Views, target: Reals, weight: Reals) -> PolicyExamples:

@@ -50,8 +50,8 @@ def mirror_step(prior: Reals, q: Reals, count: int, step: float, temperature: fl
         out[k] /= total
 
 
-@kernel(void(float64[:, ::1], float64[:, ::1], int64[::1], float64, float64, float64[:, ::1]))
-def mirror_steps(prior: Reals, q: Reals, count: Ints, step: float, temperature: float, out: Reals) -> None:
-    """`mirror_step` of many policies, a row each."""
+@kernel(void(float64[:, ::1], float64[:, ::1], int64[::1], float64[::1], float64, float64[:, ::1]))
+def mirror_steps(prior: Reals, q: Reals, count: Ints, step: Reals, temperature: float, out: Reals) -> None:
+    """`mirror_step` of many policies, a row each, with steps of their own."""
     for row in range(len(count)):
-        mirror_step(prior[row], q[row], count[row], step, temperature, out[row])
+        mirror_step(prior[row], q[row], count[row], step[row], temperature, out[row])
