@@ -30,6 +30,8 @@ class Network:
         model: P, V and V_c.
         belief: H.
         batch: Rows of one call of a model.
+        padded: Whether the last call has as many, too, whatever the rest is: then a row's outputs do not depend on how
+            many there are.
         cache: The number of evaluations to remember. Whoever changes a model calls `forget` afterwards.
         device: Where the models run: cpu or cuda.
 
@@ -39,7 +41,7 @@ class Network:
 
     def __init__(
         self, game: Game, model: PolicyValue, belief: Belief | None = None, *,
-        batch: int = 256, cache: int = 0, device: str = "cpu",
+        batch: int = 256, padded: bool = True, cache: int = 0, device: str = "cpu",
     ) -> None:  # fmt: skip
         if batch < 1:
             raise InputError(f"batch={batch} is not possible for a network, expected at least 1")
@@ -50,6 +52,7 @@ class Network:
         self.model = placed(model, device)
         self.belief = None if belief is None else placed(belief, device)
         self.batch = batch
+        self.padded = padded
         self.device = torch.device(device)
         self.queries = 0
         """Evaluated so far."""
@@ -96,10 +99,11 @@ class Network:
             remember(self._cache, queries, evaluations, self._missing, count)
 
     def _run(self, model: nn.Module, rows: Tensor, count: int) -> Reals32:
-        """The outputs of a model for the first `count` rows, in batches of the same shape."""
+        """The outputs of a model for the first `count` rows, in batches."""
+        end = len(rows) if self.padded else count
         with torch.inference_mode():
             parts = [
-                model(rows[at : at + self.batch].to(self.device, non_blocking=True))
+                model(rows[at : min(at + self.batch, end)].to(self.device, non_blocking=True))
                 for at in range(0, count, self.batch)
             ]
             if not parts:

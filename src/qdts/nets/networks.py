@@ -34,6 +34,8 @@ T = TypeVar("T")
 STATE = ("step", "exp_avg", "exp_avg_sq")
 """What the optimiser knows of each parameter."""
 DEFAULT_SIZE = Size()
+ENCODED = 10
+"""Steps whose inputs are encoded at once."""
 MAX_GRADIENT_NORM = 1.0
 """Longer gradients are shortened to this."""
 
@@ -80,12 +82,13 @@ class Networks:
         self._adams = {"model": [_adam(tower) for tower in towers], "belief": [_adam(self.belief)]}
         """An optimiser for each tower."""
 
-    def evaluator(self, model: str, belief: str | None, *, batch: int, cache: int) -> Network:
+    def evaluator(self, model: str, belief: str | None, *, batch: int, cache: int, padded: bool = True) -> Network:
         """Two groups of networks, as `groups_of` gives them, as an evaluator with an empty cache."""
         models = {"model": self.model, "average": self.average}
         beliefs = {"belief": self.belief, "average_belief": self.average_belief}
         h = None if belief is None else beliefs[belief]
-        return Network(self.game, models[model], h, batch=batch, cache=cache, device=str(self.device))
+        where = str(self.device)
+        return Network(self.game, models[model], h, batch=batch, padded=padded, cache=cache, device=where)
 
     def fit(
         self, policy: PolicyExamples, value: ValueExamples, steps: Steps, weights: Mapping[str, float] | None = None,
@@ -109,6 +112,7 @@ class Networks:
         )
         weights = dict.fromkeys(OPTIONAL, 0.0) | dict(weights or {})
         chosen = {name: loss for name, loss in LOSSES.items() if name not in OPTIONAL or weights[name] > 0.0}
+        p_inputs, v_inputs = self._inputs_of_steps(policy.queries, p_rows), self._inputs_of_steps(value.queries, v_rows)
         p_targets, v_targets = policy_tensors(policy, self.device), value_tensors(value, self.shape, self.device)
 
         def policy_loss(step: int, logits: Tensor) -> dict[str, Tensor]:
@@ -119,14 +123,13 @@ class Networks:
             return {name: loss(batch) for name, loss in chosen.items()}
 
         def of_policy(tower: nn.Module, step: int) -> dict[str, Tensor]:
-            return policy_loss(step, tower(self.inputs(policy.queries, p_rows[step])))
+            return policy_loss(step, tower(p_inputs(step)))
 
         def of_values(tower: nn.Module, step: int) -> dict[str, Tensor]:
-            return value_losses(step, tower(self.inputs(value.queries, v_rows[step])))
+            return value_losses(step, tower(v_inputs(step)))
 
         def of_both(step: int) -> dict[str, Tensor]:
-            inputs = self.inputs(policy.queries, p_rows[step]), self.inputs(value.queries, v_rows[step])
-            logits, values = self.model.heads(torch.cat(inputs), steps.examples)
+            logits, values = self.model.heads(torch.cat([p_inputs(step), v_inputs(step)]), steps.examples)
             return policy_loss(step, logits) | value_losses(step, values)
 
         body, losses = self.model.body, [of_both]
@@ -163,9 +166,10 @@ class Networks:
             nodes = max(1.0, len(bayes.node) / len(bayes.weight))
             views = sample_examples(bayes.weight, len(steps.rates), max(1, round(steps.examples / nodes)), steps.stream)
         rows = sample_examples(examples.weight, len(steps.rates), steps.examples, steps.stream)
+        inputs = self._inputs_of_steps(examples.queries, rows, belief=True)
 
         def losses(step: int) -> dict[str, Tensor]:
-            logits = belief(self.inputs(examples.queries, rows[step], belief=True))
+            logits = belief(inputs(step))
             found = {"belief_loss": cross_entropy(logits, targets.take(rows[step]))}
             if bayes is not None and views is not None:
                 held = bayes.take(views[step])
@@ -174,6 +178,19 @@ class Networks:
             return found
 
         return _descend(adam, losses, steps.rates, {"bayes_loss": weight})
+
+    def _inputs_of_steps(self, queries: Queries, rows: Ints, *, belief: bool = False) -> Callable[[int], Tensor]:
+        """The inputs of each step, one after the other, which are encoded many steps at a time."""
+        count, made = rows.shape[1], torch.empty(0)
+
+        def inputs(step: int) -> Tensor:
+            nonlocal made
+            if step % ENCODED == 0:
+                made = self.inputs(queries, rows[step : step + ENCODED].ravel(), belief=belief)
+            at = step % ENCODED * count
+            return made[at : at + count]
+
+        return inputs
 
     def inputs(self, queries: Queries, rows: Ints, *, belief: bool = False) -> Tensor:
         """The inputs of the model, or of that of H, for some queries."""
@@ -263,7 +280,7 @@ def _descend(
     adam: torch.optim.Adam, losses: Callable[[int], dict[str, Tensor]], rates: Reals, weights: Mapping[str, float]
 ) -> dict[str, float]:
     """Take a step of each rate down the weighted sum of losses, which depend on the number of the step; their means."""
-    total: dict[str, float] = {}
+    total: dict[str, Tensor] = {}
     for step, rate in enumerate(rates):
         found = losses(step)
         for group in adam.param_groups:
@@ -274,5 +291,5 @@ def _descend(
         nn.utils.clip_grad_norm_(_parameters(adam), MAX_GRADIENT_NORM)
         adam.step()
         for name, loss in found.items():
-            total[name] = total.get(name, 0.0) + loss.item()
-    return {name: sum_ / len(rates) for name, sum_ in total.items()}
+            total[name] = total.get(name, 0.0) + loss.detach()
+    return {name: float(sum_) / len(rates) for name, sum_ in total.items()}

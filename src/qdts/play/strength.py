@@ -42,7 +42,7 @@ def small_search(game: Game, *, threads: int = 1) -> SearchSeat:
 
 def without_search(network: Network) -> Agent:
     """P of a network as a seat; it evaluates large batches and remembers nothing."""
-    return Agent(Network(network.game, network.model, batch=BULK, device=str(network.device)))
+    return Agent(Network(network.game, network.model, batch=BULK, padded=False, device=str(network.device)))
 
 
 def earlier_than(generation: int) -> int:

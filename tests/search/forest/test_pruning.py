@@ -7,6 +7,8 @@ import pytest
 
 from qdts import InputError, load_game
 from qdts.games import Game
+from qdts.games.interface import CHANCE
+from qdts.search.decision.result import Result
 from qdts.search.evaluation.evaluator import ACT
 from qdts.search.forest.lanes.lane import NODES, ROOT
 from qdts.search.forest.lanes.layout import FIELDS
@@ -92,6 +94,39 @@ def test_a_position_is_found_by_the_moves_that_led_there(spec: str) -> None:
         if game.mover(game.step(searcher.forest.vector[0, ROOT], deep[0])) >= 0:
             assert searcher.follow(0, deep) == twin.follow(deep)
             compare(searcher, 0, twin)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.25])
+@pytest.mark.parametrize("spec", ["tic_tac_toe", "pig(winscore=20)"])
+def test_many_lanes_follow_their_moves_as_each_does(spec: str, noise: float) -> None:
+    """Also to positions that no visit has come to, and where no move was made."""
+    game = load_game(spec)
+    stream = np.random.default_rng(2)
+    one, other = (
+        Searcher(game, [game.initial()] * 8, [0] * 8, named("puct", noise=noise), Hashed(game, 1)) for _ in range(2)
+    )
+    one.run(30)
+    other.run(30)
+    lanes, moves, positions = np.array([0, 2, 3, 4, 7]), [], []
+    for least in range(len(lanes)):
+        world = game.initial()
+        made: list[int] = []
+        while len(made) < least or game.mover(world) == CHANCE:
+            made.append(int(stream.choice([choice.number for choice in game.choices(world)])))
+            world = game.step(world, made[-1])
+        moves.append(made)
+        positions.append(world)
+    found = [one.follow(int(s), made) for s, made in zip(lanes, moves, strict=True)]
+    other.follow_all(lanes, moves, np.array(positions))
+    assert True in found
+    for searcher in (one, other):
+        searcher.run(20)
+    for s in range(8):
+        assert as_dict(one.result(s)) == as_dict(other.result(s))
+
+
+def as_dict(result: Result) -> dict[str, object]:
+    return {name: np.asarray(value).tolist() for name, value in vars(result).items()}
 
 
 def test_a_view_that_was_never_reached_begins_anew() -> None:

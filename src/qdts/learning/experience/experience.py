@@ -24,8 +24,8 @@ from qdts.nets.threads import fastest_threads
 SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING, AVERAGE_SAMPLING, AVERAGE_FITTING = range(6)
 SELF_PLAY_MOVES, MATCHES, GIVEN = range(6, 9)
 """What a stream of random numbers is for."""
-BULK = 128
-"""Rows of one call of a network where many nodes are evaluated at once."""
+BULK = 1024
+"""Rows of one call of a network where many nodes are evaluated at once, at most."""
 Report = Callable[[str, float], None]
 """Called with the work that goes on, and the share of it that is done."""
 
@@ -49,6 +49,14 @@ class Resources:
         """Set torch's number of threads."""
         use_threads(self._torch_threads)
 
+    @property
+    def players(self) -> int:
+        """Threads that play games with trees of their own.
+
+        Around a small network most of the time is Python's, whose lock they would wait for: two are slower than one.
+        """
+        return self.threads if self.networks.model.trunk == "conv" else 1
+
     @cached_property
     def _torch_threads(self) -> int:
         """As many as are fastest for convolutions; one for smaller layers, where more do not pay."""
@@ -63,7 +71,7 @@ class Resources:
         """
         model, belief = groups_of(average=average, source=self.config.belief.source)
         batch, cache = (BULK, 0) if bulk else (self.config.play.batch, self.config.play.cache)
-        return self.networks.evaluator(model, belief, batch=batch, cache=cache)
+        return self.networks.evaluator(model, belief, batch=batch, padded=not bulk, cache=cache)
 
     def stream(self, generation: int, purpose: int) -> np.random.Generator:
         """The random numbers of a generation for one purpose."""

@@ -82,19 +82,16 @@ def policy_and_values(network: Network | Timed, *, evaluated: bool = False) -> E
     game, width = network.game, network.game.max_branching
 
     def evaluate(worlds: Ints, mover: Ints) -> Guess:
-        policy = np.zeros((len(worlds), width))
-        children = np.zeros((len(worlds), width, game.players), np.float32)
-        for player in range(game.players):
-            nodes, which = distinct(arrive(game, worlds, np.full(len(worlds), player)))
-            evaluations = empty_evaluations(game, len(nodes.kind))
-            queries = queries_of(game, nodes)
-            network.evaluate_batch(queries, evaluations)
-            below = values_of_children(game, network, queries) if evaluated else evaluations.children
-            children[:, :, player] = below[which, :width, 0]
-            own = np.flatnonzero(mover == player)
-            legal = np.arange(width) < queries.degree[which[own], None]
-            policy[own] = np.where(legal, evaluations.prior[which[own], :width], 0.0)
-        return Guess(policy, children)
+        owner = np.repeat(np.arange(game.players), len(worlds))
+        nodes, which = distinct(arrive(game, np.tile(worlds, (game.players, 1)), owner))
+        evaluations, queries = empty_evaluations(game, len(nodes.kind)), queries_of(game, nodes)
+        network.evaluate_batch(queries, evaluations)
+        below = values_of_children(game, network, queries) if evaluated else evaluations.children
+        which = which.reshape(game.players, len(worlds))
+        children = np.stack([below[rows, :width, 0].astype(np.float32) for rows in which], 2)
+        own = which[np.maximum(mover, 0), np.arange(len(worlds))]
+        legal = np.arange(width) < queries.degree[own, None]
+        return Guess(np.where(legal, evaluations.prior[own, :width], 0.0), children)
 
     return evaluate
 

@@ -125,7 +125,7 @@ class SearchedGames:
         """The experience of a generation."""
         game, config = self._with.game, self._with.config
         options = search_options(game, config, progress, self._spread)
-        networks = [self._with.evaluator() for _ in range(self._with.threads if self._own_trees else 1)]
+        networks = [self._with.evaluator() for _ in range(self._with.players if self._own_trees else 1)]
         player = Together(networks)  # their caches hold V of most of the games' nodes
         if self._own_trees:
             record = self._play_continued(generation, options, networks, report)

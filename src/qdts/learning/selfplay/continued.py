@@ -217,13 +217,16 @@ class _Group:
             players = batch.movers(self.game, np.array(views)).tolist()
             searcher = Searcher(self.game, views, players, self._manner.options, self._evaluator)
             self._searcher = searcher
-        for s in running:
+        begun = [s for s in running if self._lanes[s].is_new or not self._manner.reuse]
+        for s in begun:
             lane = self._lanes[s]
-            if lane.is_new or not self._manner.reuse:
-                searcher.begin(s, lane.world, self.game.mover(lane.world), int(lane.stream.integers(2**63)))
-            else:
-                searcher.follow(s, lane.since)
-            lane.is_new, lane.since = False, []
+            searcher.begin(s, lane.world, self.game.mover(lane.world), int(lane.stream.integers(2**63)))
+        if known := sorted(set(running) - set(begun)):
+            lanes = [self._lanes[s] for s in known]
+            positions = np.array([lane.world for lane in lanes])
+            searcher.follow_all(np.array(known), [lane.since for lane in lanes], positions)
+        for s in running:
+            self._lanes[s].is_new, self._lanes[s].since = False, []
         searcher.run(self._manner.visits, self._progress.check, lanes=np.array(running))
         return [searcher.result(s) for s in running]
 

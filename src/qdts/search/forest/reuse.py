@@ -104,6 +104,22 @@ def find_view(where: Ints, s: int, view: Ints) -> int:
     return find_act(lane, element(view, 0), ROOT)
 
 
+@kernel(types.void(WhereType, int64[::1], int64[::1], int64[::1], int64[::1]))
+def find_nodes(where: Ints, lanes: Ints, moves: Ints, offset: Ints, out: Ints) -> None:
+    """The node to which the moves of each lane lead from its root, or NONE; those of lane i begin at `offset[i]`."""
+    for i in range(len(lanes)):
+        lane = lane_of(where, lanes[i], lanes[i])
+        node = int(ROOT)
+        for m in range(offset[i], offset[i + 1]):
+            below = int(NONE)
+            if node != NONE:
+                for e in range(lane.first[node], lane.first[node] + lane.degree[node]):
+                    if lane.choice[e] == moves[m]:
+                        below = lane.child[e]
+            node = below
+        out[i] = node
+
+
 @kernel(boolean(WhereType, PackedOptionsType, int64, int64))
 def prune(where: Ints, packed: PackedOptions, s: int, root: int) -> bool:
     """Make an ACT node of the root's tree the root. False, and nothing changes, if the old root lies below it.
@@ -148,3 +164,11 @@ def prune(where: Ints, packed: PackedOptions, s: int, root: int) -> bool:
     if lane.guide[0] >= 0.0 and lane.evaluated[ROOT] != 0:
         guide_root(lane, packed)
     return True
+
+
+@kernel(types.void(WhereType, PackedOptionsType, int64[::1], int64[::1], int64[:, ::1], int64[::1]))
+def continue_all(where: Ints, packed: PackedOptions, lanes: Ints, nodes: Ints, views: Ints, players: Ints) -> None:
+    """Make a node of each lane its root; where it is NONE, or can't be the root, begin a search at the view."""
+    for i in range(len(lanes)):
+        if nodes[i] != ROOT and (nodes[i] == NONE or not prune(where, packed, lanes[i], nodes[i])):
+            plant(where, packed, lanes[i], views[i], players[i])

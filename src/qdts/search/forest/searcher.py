@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdts.errors import InputError
+from qdts.games import batch
 from qdts.games.game import Game
 from qdts.kernels import Ints
 from qdts.rng import seeded
@@ -39,7 +40,7 @@ from qdts.search.forest.lanes.lane import (
 from qdts.search.forest.lanes.layout import Forest, allocate, bytes_a_node, bytes_an_edge
 from qdts.search.forest.machine import Turn, advance
 from qdts.search.forest.requests import Requests
-from qdts.search.forest.reuse import find_view, plant, plant_all, prune
+from qdts.search.forest.reuse import continue_all, find_nodes, find_view, plant, plant_all, prune
 from qdts.search.forest.visit.growth import carry_over
 from qdts.search.forest.visit.phases import DONE, EVALUATE, FAULTY, GO_ON, GROW, LOST, PARKED
 from qdts.search.options.compatibility import verify_belief
@@ -119,7 +120,7 @@ class Searcher:
         self.forest.guide[:] = -1.0
         if self._has_noise:
             for s, view in enumerate(views):
-                self._draw_noise(s, view)
+                self._draw_noise(s, len(self.game.legal(view)))
 
     def _believed(self, views: Ints, players: Ints, seeds: Sequence[int]) -> RootBeliefs:
         """The beliefs at the roots."""
@@ -149,12 +150,12 @@ class Searcher:
         """Whether P' of the root is not P."""
         return self.options.noise > 0.0 or self.options.prior_temperature != 1.0
 
-    def _draw_noise(self, s: int, root: Ints) -> None:
-        """Noise for P' of the root of lane s, from the state of its stream; -1 where there is no P'."""
-        self.forest.guide[s] = -1.0
+    def _draw_noise(self, s: int, actions: int) -> None:
+        """Noise for P' of the root of lane s, which has so many actions, from the state of its stream."""
         if self._has_noise:
-            alpha = [self.options.noise_alpha] * len(self.game.legal(root))
-            self.forest.guide[s, : len(alpha)] = np.random.default_rng(self.forest.state[s]).dirichlet(alpha)
+            alpha = [self.options.noise_alpha] * actions
+            self.forest.guide[s, :actions] = np.random.default_rng(self.forest.state[s]).dirichlet(alpha)
+            self.forest.guide[s, actions:] = -1.0
 
     def run(self, visits: int, report: Report | None = None, *, lanes: Ints | None = None) -> None:
         """Make `visits` more visits in every lane, or only in some."""
@@ -229,7 +230,7 @@ class Searcher:
         self._seeds[s] = seed
         self.forest.state[s, 0] = seeded(seed)[0]
         self._beliefs = replace_lane(self._beliefs, s, self._believed(view[None], np.array([player]), [seed]))
-        self._draw_noise(s, view)
+        self._draw_noise(s, len(self.game.legal(view)))
         plant(self.forest.where, self._packed, s, view, player)
 
     def keep(self, s: int, view: Ints) -> bool:
@@ -257,14 +258,10 @@ class Searcher:
             raise InputError(
                 f"{self.game.spec} hides something, expected a view of the player who searches: use `keep`"
             )
-        f = self.forest
-        node, position = ROOT, f.vector[s, ROOT].copy()
+        position = self.forest.vector[s, ROOT].copy()
         for move in moves:
             position = self.game.step(position, move)
-            if node != NONE:
-                of = slice(int(f.first[s, node]), int(f.first[s, node] + f.degree[s, node]))
-                chosen = np.flatnonzero(f.choice[s, of] == move)
-                node = int(f.child[s, of][chosen[0]]) if len(chosen) else NONE
+        node = int(self._nodes_after(np.array([s]), [moves])[0])
         player = self.game.mover(position)
         if player < 0:
             raise InputError(
@@ -272,13 +269,32 @@ class Searcher:
             )
         return self._replant(s, node, position, player)
 
+    def follow_all(self, lanes: Ints, moves: Sequence[Sequence[int]], positions: Ints) -> None:
+        """The same in many lanes, where the positions that the moves lead to are known; nothing is verified.
+
+        The options leave the root's belief to the evaluator, as they must with perfect information.
+        """
+        players = batch.movers(self.game, positions)
+        actions = batch.choices(self.game, positions, players).counts
+        nodes = self._nodes_after(lanes, moves)
+        for s, count, node in zip(lanes.tolist(), actions.tolist(), nodes.tolist(), strict=True):
+            if node != ROOT:
+                self._draw_noise(s, count)
+        continue_all(self.forest.where, self._packed, lanes, nodes, positions, players)
+
+    def _nodes_after(self, lanes: Ints, moves: Sequence[Sequence[int]]) -> Ints:
+        """The node to which moves lead from the root of each lane, or NONE."""
+        nodes, flat = np.empty(len(lanes), np.int64), np.array([x for part in moves for x in part], np.int64)
+        find_nodes(self.forest.where, lanes, flat, np.cumsum([0, *map(len, moves)]), nodes)
+        return nodes
+
     def _replant(self, s: int, node: int, view: Ints, player: int) -> bool:
         if node == ROOT:
             return True
         believed = self._believed(view[None], np.array([player]), [self._seeds[s]])
         has_own = len(believed.weights) > 0 or self._beliefs.start[s] < self._beliefs.start[s + 1]
         self._beliefs = replace_lane(self._beliefs, s, believed)
-        self._draw_noise(s, view)
+        self._draw_noise(s, len(self.game.legal(view)))
         if node != NONE and not has_own and prune(self.forest.where, self._packed, s, node):
             return True
         plant(self.forest.where, self._packed, s, view, player)
