@@ -83,6 +83,7 @@ IDEAS = (
     Idea("no-noise", "", "no noise at the roots of self-play", ("search.noise=0",), games=(*PERFECT, *CHANCE)),
     Idea("no-exploring", "", "nobody explores", ("play.explore=0", "play.explore_others=0")),
     Idea("no-magnet", "", "a mirror step without a magnet", ("policy.temperature=0", "policy.temperature_last=0")),
+    Idea("whole-steps", "", "the same step at all views, however noisy their Q", ("policy.damped=false",)),
     Idea("unit-of-returns", "", "mirror steps in units of S, not of the spread", ("policy.unit=scale",)),
     Idea("outcomes", "TS", "V learns the outcomes alone", ("value.target=outcome",), games=(*PERFECT, *CHANCE)),
     Idea("played-moves", "TS", "P learns the moves that were played, sampled by visits",
