@@ -70,10 +70,9 @@ class Trees:
             self._searcher = Searcher(
                 self.game, [views[0]] * n, [players[0]] * n, self._options, self._evaluator, threads=self._threads
             )
-        lanes = [
-            self._place(self._searcher, game, made, view, player, seed)
-            for game, made, view, player, seed in zip(games, moves, views, players, seeds, strict=True)
-        ]
+        keys = [(game, player) if self.game.hidden else game for game, player in zip(games, players, strict=True)]
+        lanes = [self._lanes.setdefault(key, len(self._lanes)) for key in keys]
+        self._place(self._searcher, lanes, moves, views, players, seeds)
         flag = stop_flag()
 
         def check_flag(_done: int) -> None:
@@ -84,16 +83,17 @@ class Trees:
         return [self._searcher.result(lane).move for lane in lanes]
 
     def _place(
-        self, searcher: Searcher, game: Hashable, moves: Sequence[int], view: Ints, player: int, seed: int
-    ) -> int:
-        """The lane of a game, with its root at a view."""
-        key = (game, player) if self.game.hidden else game
-        lane = self._lanes.setdefault(key, len(self._lanes))
-        if lane not in self._known:
-            searcher.begin(lane, view, player, seed)
-        elif self.game.hidden:
-            searcher.keep(lane, view)
-        else:
-            searcher.follow(lane, moves[self._known[lane] :])
-        self._known[lane] = len(moves)
-        return lane
+        self, searcher: Searcher, lanes: Sequence[int], moves: Sequence[Sequence[int]], views: Sequence[Ints],
+        players: Sequence[int], seeds: Sequence[int],
+    ) -> None:  # fmt: skip
+        """Move the roots of lanes to views."""
+        known = [i for i, lane in enumerate(lanes) if lane in self._known]
+        for i in sorted(set(range(len(lanes))) - set(known)):
+            searcher.begin(lanes[i], views[i], players[i], seeds[i])
+        if self.game.hidden:
+            for i in known:
+                searcher.keep(lanes[i], views[i])
+        elif known:
+            since = [moves[i][self._known[lanes[i]] :] for i in known]
+            searcher.follow_all(np.array([lanes[i] for i in known]), since, np.array([views[i] for i in known]))
+        self._known |= {lane: len(made) for lane, made in zip(lanes, moves, strict=True)}
