@@ -140,6 +140,13 @@ def test_searched_games_give_no_estimate_of_children() -> None:
             Learner(load_game(spec), config, 0)
 
 
+def test_sampled_games_need_something_hidden_and_leave_no_buffer() -> None:
+    with pytest.raises(InputError, match=r"play.by=values .* tic_tac_toe does not: expected search"):
+        Learner(load_game("tic_tac_toe"), read_settings([*FEW, "play.by=values"], Config()), 0)
+    with pytest.raises(InputError, match=r"belief.source=buffer .* expected sampled or exact"):
+        Learner(load_game("kuhn_poker"), read_settings([*FEW, "belief.source=buffer"], Config()), 0)
+
+
 def test_what_a_game_is_like_decides_visits_and_noise() -> None:
     """8 visits for each legal action, and noise that is the wider the fewer there are."""
     for spec, actions, visits in (("pig", 2.0, 16), ("connect_four", 6.7, 54), ("kuhn_poker", None, 64)):

@@ -43,9 +43,17 @@ def plays_by(game: Game, config: Config) -> str:
     return by
 
 
-def verify_targets(game: Game, config: Config) -> None:
-    """Raise an InputError where a target is asked for that the games can't give."""
-    if plays_by(game, config) == "search" and config.value.child_target == "estimate":
+def verify_source(game: Game, config: Config) -> None:
+    """Raise an InputError where something is asked for that the games can't give."""
+    by_values = plays_by(game, config) == "values"
+    if by_values and not game.hidden:
+        raise InputError(f"play.by=values is for games that hide something, and {game.spec} does not: expected search")
+    if by_values and config.belief.source == "buffer":
+        raise InputError(
+            "belief.source=buffer takes the games that were decided by search (play.by=search), and here they are "
+            "sampled in bulk: expected sampled or exact"
+        )
+    if not by_values and config.value.child_target == "estimate":
         raise InputError(
             "value.child_target=estimate follows from games that are sampled in bulk (play.by=values), and here they "
             "are decided by search: expected network or auto"
@@ -56,7 +64,7 @@ class Learner:
     """A game's networks, and where their experience comes from."""
 
     def __init__(self, game: Game, config: Config, seed: int, *, threads: int = 1, device: str = "cpu") -> None:
-        verify_targets(game, config)
+        verify_source(game, config)
         networks = Networks(game, Size(**asdict(config.net)), seed=seed, device=device, average=config.fit.average)
         self.resources = Resources(game, config, seed, networks, threads)
         self.source: Source = (

@@ -24,11 +24,12 @@ import numpy as np
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.kernels import Ints, Reals
-from qdts.learning.config import Config, ValueSettings
+from qdts.learning.config import Config
 from qdts.learning.nodes.clock import Timed
 from qdts.learning.nodes.evaluation import Together, values_of_children
 from qdts.learning.nodes.nodes import Flags, Nodes, arrive, chain_after, distinct, joined, queries_of
 from qdts.learning.selfplay.record import NO_SEARCH, Record
+from qdts.learning.settings import ValueSettings
 from qdts.nets.encoding import offered
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import ValueExamples
