@@ -1,6 +1,6 @@
 """Rules as small compiled functions over a world, one file a game; the interface and the registry."""
 
-from qdts.games.defaults import one_hot
+from qdts.games.defaults import at_least, one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
 from qdts.games.layout import Field, Layout
@@ -18,6 +18,7 @@ __all__ = [
     "Game",
     "Layout",
     "Parameter",
+    "at_least",
     "compile_rules",
     "family_names",
     "find_family",

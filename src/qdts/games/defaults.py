@@ -70,6 +70,24 @@ def one_hot(out: Reals32, at: int, value: int, size: int) -> int:
     return at + size + 1
 
 
+@kernel("int64(CPointer(float32), int64, int64, int64)")
+def at_least(out: Reals32, at: int, value: int, most: int) -> int:
+    """Write a number from 0 to `most` as `most` features, the k-th being 1 if it is k or more: near numbers look alike.
+
+    Returns where the next features go.
+
+    Examples:
+        >>> out = np.zeros(4, np.float32)
+        >>> at_least(out, 0, 3, 4)
+        4
+        >>> out.tolist()
+        [1.0, 1.0, 1.0, 0.0]
+    """
+    for i in range(most):
+        out[at + i] = 1.0 if i < value else 0.0
+    return at + most
+
+
 def real_bits(numbers: object) -> Ints:
     """Floats as the integers that have the same bits, for `Game.rules`."""
     return np.asarray(numbers, np.float64).reshape(-1).view(np.int64)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qdts.games.defaults import one_hot
+from qdts.games.defaults import at_least, one_hot
 from qdts.games.family import Family, Parameter
 from qdts.games.game import Game
 from qdts.games.layout import Field, Layout
@@ -130,13 +130,13 @@ def returns(rules: Ints, world: Ints, utilities: Reals) -> None:
 
 @rule
 def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
-    """Whose point of view it is, whose turn, the turn's total, the scores, and how much of the horizon has passed."""
+    """Whose turn it is, the turn's total, the scores, and how much of the horizon has passed; own seat first."""
     n = rules[PLAYERS]
-    at = one_hot(out, 0, player, n)
-    at = one_hot(out, at, world[STAGE], 2 * n + 1)
-    at = one_hot(out, at, world[TOTAL], rules[BOUND])
+    over = world[STAGE] == 2 * n
+    at = one_hot(out, 0, 2 * n if over else (world[STAGE] - 2 * player + 2 * n) % (2 * n), 2 * n + 1)
+    at = at_least(out, at, world[TOTAL], rules[BOUND] - 1)
     for p in range(n):
-        at = one_hot(out, at, world[SCORES + p], rules[BOUND])
+        at = at_least(out, at, world[SCORES + (player + p) % n], rules[BOUND] - 1)
     out[at] = world[MOVES] / rules[HORIZON]
 
 
@@ -154,7 +154,7 @@ def build(spec: str, players: int, horizon: int, winscore: int, diceoutcomes: in
             "piglet": piglet,
         },
         spec=spec,
-        version=1,
+        version=2,
         players=players,
         rules=np.array([players, horizon, winscore, diceoutcomes, piglet, bound], np.int64),
         kernels=compile_rules(globals()),
@@ -172,7 +172,7 @@ def build(spec: str, players: int, horizon: int, winscore: int, diceoutcomes: in
         max_depth=2 * horizon - 1,
         min_return=-1.0,
         max_return=1.0,
-        feature_shape=(3 * players + 3 + (players + 1) * (bound + 1) + 1,),
+        feature_shape=(2 * players + 2 + (players + 1) * (bound - 1) + 1,),
         action_name=("roll", "stop").__getitem__,
         outcome_name=lambda side: f"roll {side if piglet else side + 1}",
         hidden=False,
