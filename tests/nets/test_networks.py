@@ -20,6 +20,7 @@ from qdts.nets.encoding import child_columns, in_seats
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples, sample_examples
 from qdts.nets.losses import (
+    LOSSES,
     Batch,
     best_child_loss,
     child_loss,
@@ -276,6 +277,27 @@ def test_a_fit_lowers_all_losses() -> None:
     losses = fitted(networks, "kuhn_poker(players=3)", 60)
     first, last = np.array(losses[:16]).reshape(4, 4).mean(0), np.array(losses[-16:]).reshape(4, 4).mean(0)
     assert (last < first).all()
+
+
+@pytest.mark.parametrize("spec", ["kuhn_poker(players=3)", "tic_tac_toe"])
+def test_few_examples_are_learned_all_at_once(spec: str) -> None:
+    """The loss is their mean by weight then, and nothing is sampled; a step without length changes nothing."""
+    networks = networks_of(load_game(spec))
+    policy, value = examples_of(spec, networks)
+    stream = np.random.default_rng(1)
+    policy = policy._replace(weight=stream.random(len(policy.weight)))
+    value = value._replace(weight=stream.random(len(value.weight)))
+    before = stream.bit_generator.state
+    losses = networks.fit(policy, value, Steps(np.zeros(3), 10_000, stream))
+    assert stream.bit_generator.state == before
+    out = out_of(networks, policy).double().numpy()
+    each = [entropy_of(policy, out, np.array([row]), weighted=False) for row in range(len(out))]
+    assert losses["policy_loss"] == pytest.approx(np.average(each, weights=policy.weight), rel=1e-4)
+    often = np.repeat(np.arange(len(value.weight)), np.round(1000 * value.weight).astype(int))
+    tensors = value_tensors(value, networks.shape, networks.device).take(often)
+    values = out_of(networks, value)[often][:, networks.shape.actions :]
+    for name in ("value_loss", "child_loss"):
+        assert losses[name] == pytest.approx(float(LOSSES[name](Batch(tensors, values))), rel=0.02)
 
 
 def without(name: str) -> Callable[[dict[str, Tensor]], None]:

@@ -106,14 +106,12 @@ class Networks:
         Returns:
             The mean of each loss over the steps.
         """
-        p_rows, v_rows = (
-            sample_examples(examples.weight, len(steps.rates), steps.examples, steps.stream)
-            for examples in (policy, value)
-        )
+        (p_rows, p_weight), (v_rows, v_weight) = (_rows(examples.weight, steps) for examples in (policy, value))
         weights = dict.fromkeys(OPTIONAL, 0.0) | dict(weights or {})
         chosen = {name: loss for name, loss in LOSSES.items() if name not in OPTIONAL or weights[name] > 0.0}
         p_inputs, v_inputs = self._inputs_of_steps(policy.queries, p_rows), self._inputs_of_steps(value.queries, v_rows)
-        p_targets, v_targets = policy_tensors(policy, self.device), value_tensors(value, self.shape, self.device)
+        p_targets = policy_tensors(policy, self.device, p_weight)
+        v_targets = value_tensors(value, self.shape, self.device, v_weight)
 
         def policy_loss(step: int, logits: Tensor) -> dict[str, Tensor]:
             return {"policy_loss": cross_entropy(logits, p_targets.take(p_rows[step]))}
@@ -129,7 +127,7 @@ class Networks:
             return value_losses(step, tower(v_inputs(step)))
 
         def of_both(step: int) -> dict[str, Tensor]:
-            logits, values = self.model.heads(torch.cat([p_inputs(step), v_inputs(step)]), steps.examples)
+            logits, values = self.model.heads(torch.cat([p_inputs(step), v_inputs(step)]), p_rows.shape[1])
             return policy_loss(step, logits) | value_losses(step, values)
 
         body, losses = self.model.body, [of_both]
@@ -160,12 +158,12 @@ class Networks:
     ) -> dict[str, float]:  # fmt: skip
         if not len(examples.weight):
             return {"belief_loss": 0.0}
-        targets = policy_tensors(examples, self.device, weighted=True)
         views: Ints | None = None
         if bayes is not None and len(bayes.weight):
             nodes = max(1.0, len(bayes.node) / len(bayes.weight))
             views = sample_examples(bayes.weight, len(steps.rates), max(1, round(steps.examples / nodes)), steps.stream)
-        rows = sample_examples(examples.weight, len(steps.rates), steps.examples, steps.stream)
+        rows, in_batch = _rows(examples.weight, steps)
+        targets = policy_tensors(examples, self.device, in_batch, weighted=True)
         inputs = self._inputs_of_steps(examples.queries, rows, belief=True)
 
         def losses(step: int) -> dict[str, Tensor]:
@@ -266,6 +264,16 @@ def apart(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
     Torch would give every new thread all cores, and they would wait for each other.
     """
     return in_parallel(jobs, threads, prepare=lambda: use_threads(1))
+
+
+def _rows(weight: Reals, steps: Steps) -> tuple[Ints, Reals]:
+    """The numbers of the examples in each step, and the weight of each example in its batch.
+
+    Where there are no more than a step samples, it learns from all of them, by their weights. [steps, rows], [examples]
+    """
+    if len(weight) <= steps.examples:
+        return np.tile(np.arange(len(weight)), (len(steps.rates), 1)), weight / max(weight.max(), 1e-300)
+    return sample_examples(weight, len(steps.rates), steps.examples, steps.stream), np.ones(len(weight))
 
 
 def _adam(module: nn.Module) -> torch.optim.Adam:
