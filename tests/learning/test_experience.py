@@ -184,7 +184,7 @@ def test_a_generation_is_as_long_as_its_moves(spec: str, threads: int) -> None:
         assert searches == pytest.approx(200, rel=0.6)
         assert experience.steps == max(20, round(5 * searches / 32))
         assert len(experience.policy.weight) > (generation - 0.5) * searches * 0.5, "P learns from all of them"
-    assert all(np.isfinite(loss) for loss in learner.learn(experience, 3, 0.0).values())
+        assert all(np.isfinite(loss) for loss in learner.learn(experience, generation, 0.0).values())
 
 
 def test_the_window_of_games_with_their_own_trees_grows() -> None:
