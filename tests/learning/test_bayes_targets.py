@@ -57,12 +57,11 @@ class MadeUp:
 
 
 def sampled(spec: str, games: int) -> tuple[Game, list[Level]]:
+    """Games of three parts, two of them in one pass."""
     game, stream = load_game(spec), np.random.default_rng(3)
-    levels: list[Level] = []
-    for seat in range(2):
-        explore = np.where(np.arange(game.players) == seat, 0.6, 0.3)
-        levels += sample_games(game, guesses(game), games, explore, stream)
-    return game, levels
+    explore = np.where(np.arange(3)[:, None] == np.arange(game.players), 0.6, 0.3)
+    parts = [sample_games(game, guesses(game), games, e, stream) for e in (explore[:2], explore[2:])]
+    return game, [level for levels in parts for level in levels]
 
 
 def worlds_of(game: Game, levels: list[Level], examples: BayesExamples) -> list[list[Ints]]:

@@ -61,7 +61,7 @@ def in_worlds(game: Game, decide: Decide) -> Evaluate:
 
 
 def sample_moves(game: Game, decide: Decide, games: int, explore: Reals, seed: int) -> Moves:
-    return moves_in(sample_games(game, in_worlds(game, decide), games, explore, np.random.default_rng(seed)))
+    return moves_in(sample_games(game, in_worlds(game, decide), games, explore[None], np.random.default_rng(seed)))
 
 
 def ratio(game: Game, policy: Decide, path: list[tuple[Ints, int, int]], player: int, e: Reals) -> float:
@@ -183,7 +183,7 @@ def test_beliefs_are_not_biased_where_the_number_of_the_others_moves_is_hidden()
         calls.append(len(worlds))
         return Guess(policy, np.zeros((len(worlds), 9, 0), np.float32))
 
-    levels = sample_games(game, evaluate, 20_000, np.array([0.0, 0.5]), np.random.default_rng(1))
+    levels = sample_games(game, evaluate, 20_000, np.array([[0.0, 0.5]]), np.random.default_rng(1))
     after = [level.times * level.weight(np.arange(len(level.mover)), 0) * (level.mover == 0) for level in levels[:4]]
     assert calls[0] == 1
     assert after[1].sum() == 0

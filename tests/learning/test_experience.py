@@ -106,7 +106,7 @@ def test_baselines_of_sampled_games(setting: str) -> None:
     network = learner.evaluator()
     evaluated = setting == "value.baseline=evaluated"
     levels = sample_games(
-        game, policy_and_values(network, evaluated=evaluated), 20, np.zeros(2), np.random.default_rng(0)
+        game, policy_and_values(network, evaluated=evaluated), 20, np.zeros((1, 2)), np.random.default_rng(0)
     )
     compared = 0
     for level in levels:
@@ -290,3 +290,16 @@ def test_examples_of_h_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> N
     made = Learner(game, read_settings(["net.width=8", "net.layers=1"], preset()), 0)
     made._sampled_beliefs(made.evaluator(), 2, 400, np.random.default_rng(0))
     assert wanted == [most_examples(game, 10**9)]
+
+
+@pytest.mark.parametrize(("games", "shared"), [(10_000, True), (200, False)])
+def test_seats_share_a_pass_where_many_games_meet_a_history(games: int, shared: bool) -> None:
+    """Then what they meet is evaluated once for all seats, from the second generation on."""
+    learner = Learner(load_game("kuhn_poker"), read_settings([f"play.games={games}"], Config()), 0)
+    evaluated = []
+    for generation in (1, 2):
+        before = learner.resources.clock.evaluations
+        metrics = learner.gather(generation, 0.0).metrics
+        evaluated.append(learner.resources.clock.evaluations - before)
+        assert metrics["generation_games"] == games
+    assert (evaluated[1] < 0.7 * evaluated[0]) == shared

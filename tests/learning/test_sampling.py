@@ -35,12 +35,11 @@ def test_systematic_samples() -> None:
     p /= p.sum(1, keepdims=True)
     p[0] = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
     degree[0], mover[0] = 5, 0
-    explore = np.array([0.0, 0.4])
     e = np.where(mover == 1, 0.4, 0.0)[:, None]
     mu = (1 - e) * p + np.where(np.arange(6) < degree[:, None], e / degree[:, None], 0.0)
     times, total = stream.integers(1, 50, 40), np.zeros((40, 6))
     for _ in range(2000):
-        sampled, taken = chosen(times, mover, degree, p, explore, stream.random(40))
+        sampled, taken = chosen(times, mover, degree, p, e[:, 0].copy(), stream.random(40))
         np.testing.assert_allclose(sampled, mu, atol=1e-12)
         assert (taken.sum(1) == times).all()
         assert (taken >= np.floor(times[:, None] * mu - 1e-9)).all()
@@ -67,11 +66,31 @@ def guesses(game: Game, seed: int = 0) -> Evaluate:
     return evaluate
 
 
+def test_parts_in_one_pass() -> None:
+    """Each part has its own games and exploring, and its rows follow from its own."""
+    game, explore = load_game("leduc_poker"), np.array([[0.5, 0.1], [0.2, 0.9], [0.0, 0.3]])
+    levels = sample_games(game, guesses(game), 300, explore, np.random.default_rng(2))
+    np.testing.assert_array_equal(levels[0].part, [0, 1, 2])
+    over = np.zeros(3)
+    for before, level in zip([None, *levels], levels, strict=False):
+        if before is not None:
+            np.testing.assert_array_equal(level.part, before.part[level.parent])
+        moved, ended = level.mover >= 0, level.mover == TERMINAL
+        e = explore[level.part, np.maximum(level.mover, 0)][:, None] * moved[:, None]
+        legal = np.arange(game.max_branching) < level.degree[:, None]
+        uniform = legal / np.maximum(level.degree, 1)[:, None]
+        expected = np.where(legal, (1 - e) * level.policy + e * uniform, 0.0)
+        np.testing.assert_allclose(level.sampled, expected, atol=1e-6)
+        over += np.bincount(level.part[ended], level.times[ended], 3)
+    np.testing.assert_array_equal(over, 300)
+
+
 def sampled(
     spec: str, games: int, seed: int = 1, baseline: str = "children"
 ) -> tuple[Game, list[Level], list[Estimates]]:
     game = load_game(spec)
-    levels = sample_games(game, guesses(game), games, np.linspace(0.5, 0.2, game.players), np.random.default_rng(seed))
+    explore = np.linspace(0.5, 0.2, game.players)[None]
+    levels = sample_games(game, guesses(game), games, explore, np.random.default_rng(seed))
     return game, levels, estimate(levels, BASELINES[baseline])
 
 

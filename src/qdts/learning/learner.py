@@ -175,7 +175,7 @@ class Learner:
         """Examples of H for so many steps, from games sampled from P in which all players explore."""
         game, config = self.game, self.config
         games = most_games(game, games)
-        explore = np.full(game.players, config.belief.explore)
+        explore = np.full((1, game.players), config.belief.explore)
         levels = sample_games(game, policy_only(Timed(network, self.resources.clock)), games, explore, stream)
         moves = choose_moves(game, moves_in(levels), most_examples(game, steps * config.fit.rows), stream)
         bayes = bayes_of(game, config, levels, Timed(network, self.resources.clock), steps, stream)

@@ -20,12 +20,12 @@ from qdts.kernels import Ints, Reals, Reals32, kernel
 def choose_actions(
     times: Ints, mover: Ints, degree: Ints, policy: Reals, explore: Reals, u: Reals, sampled: Reals, taken: Ints
 ) -> None:
-    """Write μ, and how many games take each choice; u is from [0, 1) for each row.
+    """Write μ, and how many games take each choice; `explore` is e of each row, and u from [0, 1).
 
     The first k choices together take ⌊n (μ₁ + … + μ_k) + u⌋ of n games, and all of them n.
     """
     for row in range(len(times)):
-        count, e = degree[row], explore[mover[row]] if mover[row] >= 0 else 0.0
+        count, e = degree[row], explore[row] if mover[row] >= 0 else 0.0
         total, last = 0.0, 0
         for a in range(count):
             sampled[row, a] = (1.0 - e) * policy[row, a] + e / count

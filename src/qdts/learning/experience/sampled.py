@@ -14,7 +14,7 @@ import numpy as np
 
 from qdts.games import batch
 from qdts.games.game import Game
-from qdts.kernels import Ints
+from qdts.kernels import Ints, Reals
 from qdts.learning.config import Config, at
 from qdts.learning.experience.coverage import Coverage
 from qdts.learning.experience.experience import SELF_PLAY, Experience, Report, Resources
@@ -52,6 +52,8 @@ HISTORIES = 100_000
 """About the most histories of games, where nothing else bounds their number."""
 FIRST_GAMES, MOST_GAMES = 10_000, 1_000_000
 """Games of the first generation, and of any later one, where their histories decide how many they are; at most."""
+MANY = 8
+"""Games for each history, from which on those of all seats are sampled in one pass."""
 TRIAL = 16
 """Games from which the length of a game is estimated."""
 SLOW = 0.05
@@ -141,7 +143,7 @@ def _mean_length(game: Game) -> float:
         policy = np.where(legal, 1.0 / degree[:, None], 0.0)
         return Guess(policy, np.zeros((len(worlds), game.max_branching, 0), np.float32))
 
-    levels = sample_games(game, uniform, TRIAL, np.zeros(game.players), np.random.default_rng(0))
+    levels = sample_games(game, uniform, TRIAL, np.zeros((1, game.players)), np.random.default_rng(0))
     return sum(int(level.times.sum()) for level in levels) / TRIAL
 
 
@@ -162,6 +164,8 @@ class SampledGames:
             else most_games(resources.game, FIRST_GAMES, play.histories)
         )
         """Of the next generation."""
+        self._shared = False
+        """Whether many games meet each of its histories: then seats meet the same ones, and share one pass."""
 
     def make(self, generation: int, progress: float, report: Report) -> Experience:
         """The experience of a generation."""
@@ -221,18 +225,18 @@ class SampledGames:
         """Games in which each seat in turn explores most, with their estimates."""
         game, play, baseline = self._with.game, self._with.config.play, self._with.config.value.baseline
         each = -(-self._games // game.players)
+        explore = np.full((game.players, game.players), play.explore_others)
+        np.fill_diagonal(explore, play.explore)
 
-        def sample(seat: int, stream: np.random.Generator, clock: Clock) -> tuple[list[Level], list[Estimates]]:
+        def sample(explore: Reals, stream: np.random.Generator, clock: Clock) -> tuple[list[Level], list[Estimates]]:
             evaluate = policy_and_values(self._network(clock), evaluated=baseline == "evaluated")
-            explore = np.full(game.players, play.explore_others)
-            explore[seat] = play.explore
             with clock.part("games", without="network"):
                 levels = sample_games(game, evaluate, each, explore, stream)
             return levels, estimate(levels, BASELINES[baseline])
 
         report("self-play", 0.0)
-        parts = [partial(sample, *seat) for seat in enumerate(stream.spawn(game.players))]
-        found = self._apart(parts)
+        seats = [explore] if self._shared else np.split(explore, game.players)
+        found = self._apart([partial(sample, *of) for of in zip(seats, stream.spawn(len(seats)), strict=True)])
         report("self-play", 1.0)
         return [x for levels, _ in found for x in levels], [x for _, estimates in found for x in estimates]
 
@@ -249,8 +253,9 @@ class SampledGames:
         return Timed(self._with.evaluator(average=average, bulk=True), clock)
 
     def _plan(self, games: int, histories: int) -> None:
-        """Set the number of games of the next generation, after one of so many games and histories."""
+        """Set how the games of the next generation are sampled, after one of so many games and histories."""
         play = self._with.config.play
+        self._shared = MANY * histories < games
         if not play.games:
             self._games = next_games(games, histories, most_histories(self._with.game, play.histories))
 

@@ -1,8 +1,9 @@
 """Games sampled from P, without search, in bulk.
 
-Games with the same history are one row, with the number of them. So any number of games of a small game costs no more
-than its tree, and games of a large game cost what they cost one by one. Of n games in a row, either ⌊n μ(a)⌋ or one
-more take choice a, and n μ(a) on average (systematic sampling, Kitagawa 1996).
+The games of a part, in which players explore alike, are one row if they have the same history, with their number. So
+any number of games of a small game costs no more than its tree, and games of a large game cost what they cost one by
+one. Of n games in a row, either ⌊n μ(a)⌋ or one more take choice a, and n μ(a) on average (systematic sampling,
+Kitagawa 1996).
 
 Players explore: a share e of a player's moves is sampled uniformly,
 
@@ -28,6 +29,8 @@ from qdts.kernels import Ints, Reals, Reals32
 from qdts.learning.nodes.nodes import columns_of
 from qdts.solving.sampled_games import choose_actions
 
+NO_PARENT = -1
+"""The parent of a row with the start of the game."""
 SMALLEST = 1e-12
 """What a ratio of probabilities counts as at least."""
 
@@ -46,8 +49,9 @@ Evaluate = Callable[[Ints, Ints], Guess]
 class Level(NamedTuple):
     """All histories of one length. N counts them, B the choices of one, at most, P players."""
 
-    parent: Ints  # [N] the row of the level before that it follows
+    parent: Ints  # [N] the row of the level before that it follows; NO_PARENT at the start
     column: Ints  # [N] by which of its choices
+    part: Ints  # [N] the part of the games that it belongs to
     world: Ints  # [N, W]
     mover: Ints  # [N] a player, chance, or TERMINAL
     times: Ints  # [N] the number of games with this history
@@ -69,16 +73,17 @@ class Level(NamedTuple):
 def sample_games(
     game: Game, evaluate: Evaluate, games: int, explore: Reals, stream: np.random.Generator
 ) -> list[Level]:
-    """So many games sampled from P, level by level; `explore` holds e of each player."""
-    worlds, times = game.initial()[None], np.array([games])
-    parent, column = np.zeros((2, 1), np.int64)
-    log_ratio = np.zeros((1, game.players))
+    """Games sampled from P, level by level: so many in each part. `explore` holds e of each player in each part."""
+    parts = len(explore)
+    worlds, times, part = np.tile(game.initial(), (parts, 1)), np.full(parts, games), np.arange(parts)
+    parent, column = np.full(parts, NO_PARENT), np.zeros(parts, np.int64)
+    log_ratio = np.zeros((parts, game.players))
     levels: list[Level] = []
     while len(worlds):
-        level = _sampled(game, evaluate, (parent, column, worlds, times, log_ratio), explore, stream)
+        level = _sampled(game, evaluate, (parent, column, part, worlds, times, log_ratio), explore, stream)
         levels.append(level)
         parent, column = (np.ascontiguousarray(x) for x in np.nonzero(level.taken))
-        times, log_ratio = level.taken[parent, column], level.log_ratio[parent]
+        part, times, log_ratio = level.part[parent], level.taken[parent, column], level.log_ratio[parent]
         mover = level.mover[parent]
         own = np.flatnonzero(mover >= 0)
         at = parent[own], column[own]
@@ -88,11 +93,11 @@ def sample_games(
 
 
 def _sampled(
-    game: Game, evaluate: Evaluate, rows: tuple[Ints, Ints, Ints, Ints, Reals], explore: Reals,
+    game: Game, evaluate: Evaluate, rows: tuple[Ints, Ints, Ints, Ints, Ints, Reals], explore: Reals,
     stream: np.random.Generator,
 ) -> Level:  # fmt: skip
     """One level: who moves, by which probabilities, and how many games take each choice."""
-    parent, column, worlds, times, log_ratio = rows
+    parent, column, part, worlds, times, log_ratio = rows
     n, b = len(worlds), game.max_branching
     mover = batch.movers(game, worlds)
     returns, degree, choice = np.zeros((n, game.players)), np.zeros(n, np.int64), np.zeros((n, b), np.int64)
@@ -111,7 +116,8 @@ def _sampled(
         policy[on[acts]] = guess.policy[acts]
         children = np.zeros((n, b, guess.children.shape[2]), np.float32)
         children[on] = guess.children
-        choose_actions(times, mover, degree, policy, explore, stream.random(n), sampled, taken)
+        own = explore[part, np.maximum(mover, 0)]
+        choose_actions(times, mover, degree, policy, own, stream.random(n), sampled, taken)
     return Level(
-        parent, column, worlds, mover, times, log_ratio, returns, degree, choice, policy, sampled, taken, children
+        parent, column, part, worlds, mover, times, log_ratio, returns, degree, choice, policy, sampled, taken, children
     )

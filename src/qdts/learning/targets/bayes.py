@@ -23,7 +23,7 @@ from qdts.games.interface import CHANCE
 from qdts.kernels import Ints, Reals
 from qdts.learning.nodes.clock import Timed
 from qdts.learning.nodes.nodes import distinct, queries_of, sample_chain, unique_rows, views_of
-from qdts.learning.selfplay.sampling import Level
+from qdts.learning.selfplay.sampling import NO_PARENT, Level
 from qdts.nets.bayes import BayesExamples
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import choose
@@ -77,12 +77,12 @@ def worlds_met(game: Game, levels: Sequence[Level]) -> Worlds:
 
 
 def _reaches(game: Game, levels: Sequence[Level]) -> Iterator[_Reach]:
-    """The reach at every level; a level of one row that holds the start of the game begins other games."""
+    """The reach at every level."""
     before: tuple[Level, _Reach] | None = None
-    begin = game.initial()
     for number, level in enumerate(levels):
-        if before is None or (len(level.world) == 1 and np.array_equal(level.world[0], begin)):
-            certain, none = np.zeros((1, game.players)), np.full((1, game.players), NONE)
+        if before is None or level.parent[0] == NO_PARENT:
+            size = len(level.parent), game.players
+            certain, none = np.zeros(size), np.full(size, NONE)
             reach = _Reach(certain, certain, none, none)
         else:
             reach = _next(game, *before, level, number - 1)
