@@ -13,7 +13,7 @@ import qdts
 PACKAGE = Path(qdts.__file__).parent
 ORDER = [
     {
-        *("code_cache", "compiler", "errors", "fields", "files", "hashing", "interrupt", "kernels"),
+        *("code_cache", "compiler", "errors", "fields", "files", "hashing", "interrupt", "kernels", "pages"),
         *("memory", "notes", "packages", "parallel", "plotting", "pointers", "rng"),
     },  # the foundation
     {"games"},

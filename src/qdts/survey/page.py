@@ -1,9 +1,4 @@
-"""The page of a survey: written by hand, with blocks that are filled from rows.
-
-A block is the text between two comments, each on a line of its own:
-
-    <!-- survey: nashconv kuhn_poker -->
-    <!-- end -->
+"""The page of a survey: written by hand, with blocks (`qdts/pages.py`) that are filled from rows.
 
 policies         NashConv of the policies that searches know
 picture GAME     NashConv against visits
@@ -20,13 +15,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from qdts.errors import InputError, unknown
+from qdts.pages import NOTHING, Blocks, names_in, table
 from qdts.survey.plan import NO_POLICY, NOISES, POLICIES, SEARCHES
 from qdts.survey.rows import Key, Row
 
-BLOCK = re.compile(r"(?P<begin><!-- survey: (?P<name>.*?) -->\n).*?(?P<end><!-- end -->)", re.DOTALL)
+KIND = "survey"
+"""Of the blocks."""
 PICTURE = "picture"
-MISSING = "–"
 Q_VISITS = (16, 64, 256, 1024)
 Q_POLICIES = ("equilibrium", "middling")
 """First the one from which no player has a reason to deviate."""
@@ -34,35 +29,27 @@ Q_POLICIES = ("equilibrium", "middling")
 Rows = Sequence[Row]
 
 
-def fill_page(text: str, page: Path, rows: Rows) -> str:
-    """The text of a page with every block filled."""
-    if not BLOCK.search(text):
-        raise InputError(
-            f"'{page}' has no place for figures, expected lines like <!-- survey: policies --> and <!-- end -->"
-        )
+def blocks_of(rows: Rows, page: Path) -> Blocks:
+    """Every block of a page by its name."""
 
-    def fill(match: re.Match[str]) -> str:
-        kind, _, game = match["name"].partition(" ")
-        of = [row for row in rows if not game or row.key.game == game]
-        if kind not in (*BLOCKS, PICTURE):
-            raise unknown(f"block of '{page}'", kind, [*BLOCKS, PICTURE])
-        if not of:
-            shown = "*not measured*\n"
-        elif kind == PICTURE:
-            shown = (
-                f"![NashConv against visits, {game}]({picture_path(page, game).relative_to(page.parent).as_posix()})\n"
-            )
-        else:
-            shown = BLOCKS[kind](of)
-        return f"{match['begin']}\n{shown}\n{match['end']}"
+    def block(show: Callable[[Rows], str]) -> Callable[[str], str]:
+        def of_game(game: str) -> str:
+            of = [row for row in rows if not game or row.key.game == game]
+            return show(of) if of else "*not measured*\n"
 
-    return BLOCK.sub(fill, text)
+        return of_game
+
+    def picture(of: Rows) -> str:
+        game = of[0].key.game
+        path = picture_path(page, game).relative_to(page.parent).as_posix()
+        return f"![NashConv against visits, {game}]({path})\n"
+
+    return {name: block(show) for name, show in {**TABLES, PICTURE: picture}.items()}
 
 
 def pictures_of(text: str, page: Path, rows: Rows) -> dict[str, Path]:
     """The files of the pictures that a page shows, by game."""
-    names = [match["name"].partition(" ") for match in BLOCK.finditer(text)]
-    wanted = [game for kind, _, game in names if kind == PICTURE]
+    wanted = [game for name, game in names_in(text, KIND) if name == PICTURE]
     return {game: picture_path(page, game) for game in wanted if chosen(rows, game=game)}
 
 
@@ -108,7 +95,7 @@ def _policies(rows: Rows) -> str:
     for game in dict.fromkeys(row.key.game for row in rows):
         figures = [mean_over_draws(chosen(rows, game=game, policy=p), lambda row: row.before) for p in POLICIES]
         lines.append([f"`{game}`", *map(_plain, figures)])
-    return _table(["game", *POLICIES], lines)
+    return table(["game", *POLICIES], lines, right=True)
 
 
 def _nash_conv(rows: Rows) -> str:
@@ -137,7 +124,7 @@ def _seeds(rows: Rows) -> str:
         ):
             figures = [mean_over_draws(chosen(those, visits=v), lambda row: row.nash_conv) for v in visits_in(of)]
             lines.append([f"`{search}`" if name == "one seed" else "", name, *map(_plain, figures)])
-    return _table(["search", "policy of", *(f"{v:,}" for v in visits_in(of))], lines)
+    return table(["search", "policy of", *(f"{v:,}" for v in visits_in(of))], lines, right=True)
 
 
 def _q(rows: Rows) -> str:
@@ -161,7 +148,7 @@ def _q(rows: Rows) -> str:
                 write = _signed if name == "bias" else _plain
                 lines.append([f"`{search}`" if name == "bias" else "", name, *map(write, values)])
         heads = [f"{noise}, {v:,}" for noise in NOISES for v in Q_VISITS]
-        parts.append(f"*{policy} policy*\n\n{_table(['search', '', *heads], lines)}")
+        parts.append(f"*{policy} policy*\n\n{table(['search', '', *heads], lines, right=True)}")
     return "\n".join(parts)
 
 
@@ -170,7 +157,7 @@ def _cost(rows: Rows) -> str:
     return _by_search(of, lambda row: row.milliseconds, visits_in(of))
 
 
-BLOCKS: dict[str, Callable[[Rows], str]] = {
+TABLES: dict[str, Callable[[Rows], str]] = {
     "policies": _policies,
     "nashconv": _nash_conv,
     "seeds": _seeds,
@@ -185,19 +172,14 @@ def _by_search(rows: Rows, figure: Callable[[Row], float | None], visits: Sequen
         [f"`{search}`", *(_plain(mean_over_draws(chosen(rows, search=search, visits=v), figure)) for v in visits)]
         for search in searches_in(rows)
     ]
-    return _table(["search", *(f"{v:,}" for v in visits)], lines)
-
-
-def _table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    rule = ["---", *["---:"] * (len(heads) - 1)]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in (heads, rule, *lines))
+    return table(["search", *(f"{v:,}" for v in visits)], lines, right=True)
 
 
 def _plain(value: float | None) -> str:
     if value is None:
-        return MISSING
+        return NOTHING
     return f"{value:.0f}" if value >= 99.95 else f"{value:.3f}" if value >= 0.0995 else f"{value:.4f}"
 
 
 def _signed(value: float | None) -> str:
-    return MISSING if value is None else f"{round(value, 4) + 0.0:+.4f}".replace("-", "−")
+    return NOTHING if value is None else f"{round(value, 4) + 0.0:+.4f}".replace("-", "−")

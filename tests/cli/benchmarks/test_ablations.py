@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from qdts import InputError, load_game
 from qdts.cli import main
-from qdts.cli.benchmarks.ablation_page import Cells, fill_page, missing, of_game
+from qdts.cli.benchmarks.ablation_page import KIND, Cells, blocks_of, missing, of_game
 from qdts.cli.benchmarks.ablations import (
     BY_NAME,
     DEFAULT,
@@ -31,6 +32,7 @@ from qdts.learning.config import Config, preset, read_settings
 from qdts.learning.experience.searched import search_options
 from qdts.learning.loop import Nobody
 from qdts.learning.metrics import Line
+from qdts.pages import filled
 
 PAGE = Path(__file__).parents[3] / "docs" / "ablations.md"
 TINY = ("net.width=8", "net.layers=1", "play.games=8", "belief.games=8", "fit.steps=1", "belief.steps=1")
@@ -149,14 +151,10 @@ def test_tables() -> None:
 
 def test_the_page_has_a_place_for_every_game() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    filled = fill_page(text, PAGE, Cells(cells_of([], [], [1], 3.0), []))
+    page = filled(text, PAGE, KIND, blocks_of(Cells(cells_of([], [], [1], 3.0), [])))
     assert all(f"<!-- ablations: game {game} -->" in text for game in EVERY)
-    assert filled.count("not made") >= sum(len(set(idea.games) & {*EVERY}) for idea in IDEAS)
-    assert "| 5 × 6 | 252 | 6 | 61 | 17 |" in filled
-    with pytest.raises(InputError, match="unknown block of 'x' 'cost'"):
-        fill_page("<!-- ablations: cost -->\n<!-- end -->\n", Path("x"), Cells([], []))
-    with pytest.raises(InputError, match="has no place for figures"):
-        fill_page("", Path("x"), Cells([], []))
+    assert page.count("not made") >= sum(len(set(idea.games) & {*EVERY}) for idea in IDEAS)
+    assert "| 5 × 6 | 252 | 6 | 61 | 17 |" in page
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -167,10 +165,18 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     data = json.loads(capsys.readouterr().out)
     assert data["missing"] == []
     assert data["cells"][0]["idea"] == "no-magnet"
-    page = tmp_path / "page.md"
+    page, kept = tmp_path / "page.md", tmp_path / "measured" / "kept.jsonl"
     page.write_text("<!-- ablations: game kuhn_poker -->\n<!-- end -->\n")
-    assert main([*arguments, "--minutes", "0.01", "--page", str(page)]) == 0
+    arguments += ["--minutes", "0.01", "--kept", str(kept)]
+    assert main([*arguments, "--page", str(page)]) == 0
     assert "| `no-magnet` |" in page.read_text()
+    shutil.rmtree(tmp_path / "cells")
+    capsys.readouterr()
+    assert main([*arguments, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cells"] == data["cells"], "what is kept is not made again"
+    assert not (tmp_path / "cells").exists()
+    assert main([*arguments, "--minutes", "0.02", "--list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cells"] == [], "another budget is another cell"
 
 
 @pytest.mark.parametrize(

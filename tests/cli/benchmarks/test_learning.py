@@ -68,6 +68,33 @@ def test_cells_are_made_once(
     assert "reached" in capsys.readouterr().out
     assert files == {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*") if file.is_file()}
 
+    kept, page = tmp_path / "measured" / "kept.jsonl", tmp_path / "page.md"
+    page.write_text("# Results\n\n<!-- results: table -->\n<!-- end -->\n")
+    assert main([*arguments, "--kept", str(kept), "--page", str(page), "--json"]) == 0
+    of_runs = json.loads(capsys.readouterr().out)["cells"]
+    assert len(kept.read_text().splitlines()) == 3
+    elsewhere = [*arguments[:3], str(tmp_path / "elsewhere"), *arguments[4:], "--kept", str(kept)]
+    assert main([*elsewhere, "--list", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["cells"]
+    assert found == [cell for cell in of_runs if cell["measures"]] + [cell for cell in found if not cell["measures"]]
+    assert main([*elsewhere, "--only", "kuhn", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cells"] == of_runs[:1] + of_runs[2:3], "what is kept is not made again"
+    assert not (tmp_path / "elsewhere").exists()
+    lines = page.read_text().splitlines()
+    assert "3 of 4 cells are made, of seeds 1, 2" in page.read_text()
+    (line,) = (line for line in lines if line.startswith("| `kuhn_poker` | 0.01 | NashConv | at most 1 | 1: "))
+    assert "| reached |" in line
+    assert sum(line.startswith("|  |  | ") for line in lines) == 4, "a line for each further measure"
+    kept.write_text(kept.read_text().replace('"minutes": 0.01', '"minutes": 0.02'))
+    assert main([*elsewhere, "--list", "--json"]) == 0
+    assert not any(cell["measures"] for cell in json.loads(capsys.readouterr().out)["cells"]), "another budget"
+    kept.write_text('{"game": "kuhn_poker", "seed": 1, "minutes": 0.01}\n')
+    assert main([*elsewhere, "--list"]) == 2
+    assert "can't be read ('measures'): remove kuhn_poker 1" in capsys.readouterr().err
+    kept.write_text("{\n")
+    assert main([*elsewhere, "--list"]) == 2
+    assert "line 1 of" in capsys.readouterr().err
+
 
 def test_what_counts_towards_a_goal() -> None:
     at_most, above, reported = nash_conv(0.1), return_against("random", 4), Measure("x", lambda _run, _n: Figure(1.0))

@@ -17,6 +17,7 @@ from qdts.survey.plan import SEARCHES
 from qdts.survey.plot import ALWAYS
 from qdts.survey.rows import Key, read_rows
 
+BLOCK = re.compile(r"<!-- survey: .*?<!-- end -->", re.DOTALL)
 PAGE = Path(__file__).parents[3] / "docs" / "searches.md"
 QUICK = ["--game", "kuhn_poker", "--visits", "4,16", "--seeds", "2"]
 
@@ -67,7 +68,7 @@ def test_a_page_is_filled(capsys: Output, rows: Path, tmp_path: Path) -> None:
     first = best[Key("kuhn_poker", "weak", "exact", 0, "qdts", 4, (0, 1))]
     assert f"| `qdts` | {first.nash_conv:.3f} |" in tables[1]
     assert "*not measured*" in text.split("## Leduc poker")[1]
-    by_hand = [survey_page.BLOCK.sub("", t) for t in (PAGE.read_text(encoding="utf-8"), text)]
+    by_hand = [BLOCK.sub("", t) for t in (PAGE.read_text(encoding="utf-8"), text)]
     assert by_hand[0] == by_hand[1]
 
     picture = Path(data["pictures"][0]).read_bytes()

@@ -1,9 +1,4 @@
-"""The page of the ablations: written by hand, with blocks that are filled from cells.
-
-A block is the text between two comments, each on a line of its own:
-
-    <!-- ablations: game leduc_poker -->
-    <!-- end -->
+"""The tables of the ablations, as blocks of a page (`qdts/pages.py`):
 
 missing     which cells are not made
 game GAME   every idea on a game beside its base
@@ -12,19 +7,18 @@ split       whole and split bids in liar's dice: heads, memory and NashConv
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from functools import partial
 from statistics import fmean
 
 from qdts.cli.benchmarks.ablations import BY_NAME, DICE, SPLIT, Cell, Made, dice_game
-from qdts.errors import InputError, unknown
+from qdts.errors import unknown
 from qdts.games.registry import load_game
+from qdts.pages import NOTHING, Blocks, table
 from qdts.search.beliefs.completions import completions
 
-BLOCK = re.compile(r"(?P<begin><!-- ablations: (?P<name>.*?) -->\n).*?(?P<end><!-- end -->)", re.DOTALL)
-NOTHING = "–"
-
+KIND = "ablations"
+"""Of the blocks."""
 Figure = Callable[[Made], float | None]
 
 
@@ -44,22 +38,6 @@ class Cells:
         """Those that are not made."""
         there = {m.cell for m in self.made}
         return [cell for cell in self.wanted if cell not in there]
-
-
-def fill_page(text: str, page: Path, cells: Cells) -> str:
-    """The text of a page with every block filled."""
-    if not BLOCK.search(text):
-        raise InputError(
-            f"'{page}' has no place for figures, expected lines like <!-- ablations: missing --> and <!-- end -->"
-        )
-
-    def fill(match: re.Match[str]) -> str:
-        kind, _, of = match["name"].partition(" ")
-        if kind not in BLOCKS:
-            raise unknown(f"block of '{page}'", kind, BLOCKS)
-        return f"{match['begin']}\n{BLOCKS[kind](cells, of)}\n{match['end']}"
-
-    return BLOCK.sub(fill, text)
 
 
 def missing(cells: Cells, _: str = "") -> str:
@@ -86,7 +64,7 @@ def of_game(cells: Cells, game: str) -> str:
         base = cells.of(idea.base, game) if idea.base != name else []
         rows.append([
             f"`{name}`", idea.source, idea.words,
-            ", ".join(_number(m.nash_conv) for m in made) or "not made",
+            ", ".join(number(m.nash_conv) for m in made) or "not made",
             _mean(made, lambda m: m.nash_conv),
             _ratio(made, base, lambda m: m.nash_conv),
             _mean(made, lambda m: m.value_error),
@@ -96,7 +74,7 @@ def of_game(cells: Cells, game: str) -> str:
     uniform = next((m.uniform for m in cells.made if m.cell.game == game and m.uniform is not None), None)
     head = ["idea", "source", "what is different", "NashConv of each seed", "mean", "of its base", "error of V",
             "error of H", "generations"]  # fmt: skip
-    return f"{_table(head, rows)}\n\nNashConv of uniform play: {_number(uniform)}.\n"
+    return f"{table(head, rows)}\nNashConv of uniform play: {number(uniform)}.\n"
 
 
 def split(cells: Cells, _: str = "") -> str:
@@ -120,10 +98,13 @@ def split(cells: Cells, _: str = "") -> str:
         ])  # fmt: skip
     both = [f"{what}, {how}" for what in ("weights", "MB", "NashConv", "generations") for how in ("whole", "split")]
     head = ["dice × sides", "hidden states: H's head if whole", "H's head, split", "P's head, whole", "P's head, split"]
-    return _table([*head, *both], rows) + "\n"
+    return table([*head, *both], rows)
 
 
-BLOCKS: dict[str, Callable[[Cells, str], str]] = {"missing": missing, "game": of_game, "split": split}
+def blocks_of(cells: Cells) -> Blocks:
+    """Every block by its name."""
+    by_name: dict[str, Callable[[Cells, str], str]] = {"missing": missing, "game": of_game, "split": split}
+    return {name: partial(block, cells) for name, block in by_name.items()}
 
 
 def _known(made: Iterable[Made], figure: Figure) -> list[float]:
@@ -134,7 +115,7 @@ def _mean(made: Iterable[Made], figure: Figure, form: str = "") -> str:
     values = _known(made, figure)
     if not values:
         return NOTHING
-    return form.format(fmean(values)) if form else _number(fmean(values))
+    return form.format(fmean(values)) if form else number(fmean(values))
 
 
 def _ratio(made: Sequence[Made], base: Sequence[Made], figure: Figure) -> str:
@@ -149,12 +130,8 @@ def _ratio(made: Sequence[Made], base: Sequence[Made], figure: Figure) -> str:
     return f"{ratio:.2f} ({better} of {len(both)} smaller)"
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """A figure in a table: four digits below 0.1, else three."""
     if value is None:
         return NOTHING
     return f"{value:.4f}" if abs(value) < 0.1 else f"{value:.3f}"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from qdts.cli.benchmarks.cells import file_name, is_trained, run_of, train_cell
+from qdts.cli.benchmarks.kept import Line, read_kept
 from qdts.errors import InputError
 from qdts.files import lock, write_whole
 from qdts.games.registry import load_game
@@ -147,7 +148,7 @@ class Cell:
     @property
     def name(self) -> str:
         """What its files are called."""
-        return f"{self.idea}-{file_name(self.game)}-{self.seed}"
+        return name_of({"cell": asdict(self)})
 
 
 class Made(NamedTuple):
@@ -187,20 +188,47 @@ def file_of(out: Path, cell: Cell) -> Path:
 
 def read_cell(out: Path, cell: Cell) -> Made | None:
     """The figures of a cell; None where it is not made, or was made with other settings or another budget."""
+    file = file_of(out, cell)
     try:
-        data = json.loads(file_of(out, cell).read_text(encoding="utf-8"))
-        known = dict(data.pop("cell"))
-        same = Cell(**known | {"settings": tuple(known["settings"])}) == cell
-        return Made(cell=cell, **data) if same else None
+        return made_of(json.loads(file.read_text(encoding="utf-8")), cell, f"'{file}'")
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise InputError(f"'{file_of(out, cell)}' is no cell of ablations ({error}): remove it") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"'{file}' is no cell of ablations ({error}): remove it") from error
 
 
-def read_cells(out: Path, cells: Sequence[Cell]) -> Iterator[Made]:
-    """Those that are made."""
-    return (made for cell in cells if (made := read_cell(out, cell)) is not None)
+def made_of(line: Line, cell: Cell, source: str) -> Made | None:
+    """A cell from what was written of it; None where that is of another one. `source` names it in errors."""
+    try:
+        about, figures = dict(line["cell"]), {name: value for name, value in line.items() if name != "cell"}
+        same = Cell(**about | {"settings": tuple(about["settings"])}) == cell
+        return Made(cell=cell, **figures) if same else None
+    except (TypeError, KeyError, ValueError) as error:
+        raise InputError(f"{source} has a cell of ablations that can't be read ({error}): remove it") from error
+
+
+def read_cells(out: Path, cells: Sequence[Cell], kept: Path | None = None) -> list[Made]:
+    """Those that are made, in the folder or in the file of what is kept."""
+    lines = {name_of(line): line for line in read_kept(kept)} if kept is not None else {}
+    found = []
+    for cell in cells:
+        made = read_cell(out, cell)
+        if made is None and cell.name in lines:
+            made = made_of(lines[cell.name], cell, f"'{kept}'")
+        if made is not None:
+            found.append(made)
+    return found
+
+
+def name_of(line: Line) -> str:
+    """The name of a cell from what was written of it."""
+    about = line.get("cell", {})
+    return "-".join([str(about.get("idea")), file_name(str(about.get("game"))), str(about.get("seed"))])
+
+
+def as_line(made: Made) -> Line:
+    """What is written of a cell."""
+    return {"cell": asdict(made.cell), **{name: value for name, value in made._asdict().items() if name != "cell"}}
 
 
 def make_cell(out: Path, cell: Cell, *, keep: bool = False) -> bool:

@@ -1,7 +1,7 @@
 """The results of learning: a table of games, each with its budget and what is to be reached, made cell by cell.
 
 A cell is one game and one seed, and a run of its own in the folder of the table. What is there is not made again,
-and what was left unfinished is resumed. What a task measures of a run is kept in it, in `measures.json`.
+and what was left unfinished is resumed. What a task measures of a run is written into it, as `measures.json`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 from qdts.cli.benchmarks import cells as cells_
 from qdts.cli.benchmarks.cells import file_name, run_of
+from qdts.cli.benchmarks.kept import Line, read_kept
+from qdts.cli.benchmarks.machine import machine
 from qdts.cli.benchmarks.measures import (
     Figure,
     Measure,
@@ -26,6 +28,7 @@ from qdts.cli.benchmarks.measures import (
     slowest_generation,
 )
 from qdts.cli.benchmarks.perfect_measures import losses_to_exact, right_moves, wins_at_pig
+from qdts.errors import InputError
 from qdts.files import write_whole
 from qdts.learning.loop import Watch
 from qdts.memory import forget_peak
@@ -41,6 +44,10 @@ class Task(NamedTuple):
     """What is measured, with the goals."""
 
 
+ABOUT = ("qdts", "torch", "python", "cpu", "cores")
+"""What is kept of the machine that made a cell."""
+BESIDE_FIGURE = ("name", "goal", "above")
+"""What is written of a measure besides its figure."""
 MEASURES = "measures.json"
 """The file of a run with the figures of its measures."""
 IMPORTS = (
@@ -87,6 +94,13 @@ class Cell:
     figures: Mapping[str, Figure] = field(default_factory=dict)
     """By the names of measures; those that are not made are missing."""
     generations: int = 0
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """Where it was made: processor, threads, versions."""
+
+    @property
+    def is_made(self) -> bool:
+        """Whether everything is measured."""
+        return all(measure.name in self.figures for measure in self.task.measures)
 
     def as_data(self) -> dict[str, Any]:
         """For JSON."""
@@ -96,7 +110,7 @@ class Cell:
             if m.name in self.figures
         ]
         about = {"game": self.task.game, "minutes": self.task.minutes, "seed": self.seed}
-        return about | {"generations": self.generations, "measures": measured}
+        return about | {"generations": self.generations, "measures": measured, "about": dict(self.about)}
 
 
 def tasks_of(only: str) -> list[Task]:
@@ -138,11 +152,39 @@ def measure_cell(folder: Path, task: Task, threads: int, report: Callable[[str],
         _write_figures(folder, figures)
 
 
-def read_cell(folder: Path, task: Task, seed: int) -> Cell:
-    """What was reached in a cell."""
+def read_cells(out: Path, tasks: Sequence[Task], seeds: Sequence[int], kept: Path | None, threads: int) -> list[Cell]:
+    """What was reached in all cells: by the runs in the folder, or in the file of what is kept."""
+    lines = {name_of(line): line for line in read_kept(kept)} if kept is not None else {}
+    about = {"threads": threads, **{name: value for name, value in machine().items() if name in ABOUT}}
+    found = []
+    for task, seed, folder in cells(out, tasks, seeds):
+        cell = _of_run(folder, task, seed, about)
+        line = lines.get(name_of(cell.as_data()))
+        found.append(cell if cell.is_made or line is None else _of_line(line, task, seed, f"'{kept}'"))
+    return found
+
+
+def name_of(line: Line) -> str:
+    """The name of a cell from what was written of it."""
+    return f"{line.get('game')} {line.get('seed')}"
+
+
+def _of_run(folder: Path, task: Task, seed: int, about: Mapping[str, Any]) -> Cell:
     if not is_trained(folder, task):
         return Cell(task, seed)
-    return Cell(task, seed, _figures(folder), run_of(folder, task.game).metrics()[-1]["generation"])
+    return Cell(task, seed, _figures(folder), run_of(folder, task.game).metrics()[-1]["generation"], about)
+
+
+def _of_line(line: Line, task: Task, seed: int, source: str) -> Cell:
+    """A cell from what was written of it; nothing is made where that had another budget."""
+    try:
+        if line["minutes"] != task.minutes:
+            return Cell(task, seed)
+        figures = {data["name"]: read_figure({k: v for k, v in data.items() if k not in BESIDE_FIGURE})
+                   for data in line["measures"]}  # fmt: skip
+        return Cell(task, seed, figures, line["generations"], line["about"])
+    except (TypeError, KeyError) as error:
+        raise InputError(f"{source} has a cell that can't be read ({error}): remove {name_of(line)}") from error
 
 
 def _figures(folder: Path) -> dict[str, Figure]:

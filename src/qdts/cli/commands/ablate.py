@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qdts.cli.commands.arguments import AsJson, read_seeds
+from qdts.cli.commands.arguments import AsJson, Kept, read_seeds
 from qdts.cli.display.output import console, print_json
 from qdts.errors import InputError
 from qdts.packages import verify_installed
@@ -22,11 +22,13 @@ EXAMPLES = """[bold]Examples[/]
   qdts ablate --list                                        # the ideas, and what is made
   qdts ablate --only default --only no-baseline --game leduc
   qdts ablate --workers 16                                  # the whole table: hours of CPU time
-  qdts ablate --page docs/ablations.md                      # fill the page from what is made
+  qdts ablate --kept docs/measured/ablations.jsonl --workers 2 --seeds 1
+  qdts ablate --kept docs/measured/ablations.jsonl --page docs/ablations.md
 
 Each idea, game and seed is a cell: a run in the folder of --out, and when it
-has spent its minutes a JSON file with its figures. What is there is not made
-again. After Ctrl-C, or a kill, the same command goes on where it was."""
+has spent its minutes a JSON file with its figures. What is there, or in the
+file of --kept, is not made again. After Ctrl-C, or a kill, the same command
+goes on where it was."""
 
 
 def ablate(
@@ -42,6 +44,7 @@ def ablate(
     seeds: Annotated[str, typer.Option(help="Seeds, with commas between.")] = "1,2,3",
     workers: Annotated[int, typer.Option(min=1, help="Processes side by side, each on one thread.")] = 1,
     out: Annotated[Path, typer.Option(help="The folder of the cells.")] = Path("runs/ablations"),
+    kept: Kept = None,
     page: Annotated[
         Path | None, typer.Option(help="Make no cell: fill the tables of this page.", show_default=False)
     ] = None,
@@ -51,9 +54,11 @@ def ablate(
 ) -> None:
     """What each idea is worth: train with it switched alone, on a few games, beside its base."""
     verify_installed("learning needs", "nets")
-    from qdts.cli.benchmarks.ablation_page import Cells
-    from qdts.cli.benchmarks.ablations import cells_of, read_cells
+    from qdts.cli.benchmarks.ablation_page import KIND, Cells, blocks_of
+    from qdts.cli.benchmarks.ablations import as_line, cells_of, name_of, read_cells
+    from qdts.cli.benchmarks.kept import keep as keep_lines
     from qdts.learning.run import verify_budget
+    from qdts.pages import fill_page
 
     verify_budget(minutes, None)
     cells = cells_of(only or [], game or [], read_seeds(seeds), minutes)
@@ -61,10 +66,12 @@ def ablate(
         raise InputError("no cell has an idea and a game of these names, expected parts of names: see --list")
     faults = []
     if page is None and not list_:
-        faults = _make(out, Cells(cells, read_cells(out, cells)).missing, workers, keep)
-    made = Cells(cells, read_cells(out, cells))
+        faults = _make(out, Cells(cells, read_cells(out, cells, kept)).missing, workers, keep)
+    made = Cells(cells, read_cells(out, cells, kept))
+    if kept is not None and not list_:
+        keep_lines(kept, map(as_line, made.made), name_of)
     if page is not None:
-        _write(page, made)
+        fill_page(page, KIND, blocks_of(made))
     if as_json:
         print_json({"cells": [_data(m) for m in made.made], "missing": [c.name for c in made.missing]})
     else:
@@ -88,18 +95,6 @@ def _make(out: Path, cells: list[Cell], workers: int, keep: bool) -> list[str]:
             faults.append(f"{done.cell.name}: {done.fault}")
             _say(faults[-1])
     return faults
-
-
-def _write(page: Path, cells: Cells) -> None:
-    from qdts.cli.benchmarks.ablation_page import fill_page
-    from qdts.files import write_whole
-
-    try:
-        text = page.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot read '{page}': {error.strerror or error}") from error
-    new = fill_page(text, page, cells)
-    write_whole(page, lambda file: file.write(new.encode()))
 
 
 def _data(made: Any) -> dict[str, Any]:

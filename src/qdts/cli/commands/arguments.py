@@ -25,6 +25,14 @@ POLICY_HELP = (
     "knows only the rules."
 )
 
+Kept = Annotated[
+    Path | None,
+    typer.Option(
+        help="A file of figures that were made before, on any machine: what is there is not made again, and what is "
+        "made is added.",
+        show_default=False,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
 GameFile = Annotated[

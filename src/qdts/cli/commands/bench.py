@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qdts.cli.commands.arguments import AsJson, Repeats, read_seeds
+from qdts.cli.commands.arguments import AsJson, Kept, Repeats, read_seeds
 from qdts.cli.display.output import console, print_json
 from qdts.errors import InputError
 
 if TYPE_CHECKING:
+    from qdts.cli.benchmarks.learning import Cell
     from qdts.cli.benchmarks.rows import Rows
 
 SOLVE_EXAMPLES = """[bold]Examples[/]
@@ -37,9 +38,11 @@ LEARN_EXAMPLES = """[bold]Examples[/]
   qdts bench learn --list                       # the games, their budgets and goals
   qdts bench learn --only leduc                 # some games
   qdts bench learn --seeds 1,2,3 --threads 2    # the whole table: hours
+  qdts bench learn --seeds 401,402,403 --kept docs/measured/learning.jsonl --page docs/results.md
 
-Each game and seed is a run in the folder of --out. What is there is not made
-again; after Ctrl-C the same command goes on where it was."""
+Each game and seed is a run in the folder of --out. What is there, or in the
+file of --kept, is not made again; after Ctrl-C the same command goes on where
+it was."""
 
 app = typer.Typer(help="Measure speed, side by side with others, and what is learned.")
 
@@ -151,6 +154,10 @@ def learn(
     seeds: Annotated[str, typer.Option(help="Seeds, with commas between.")] = "1,2,3",
     out: Annotated[Path, typer.Option(help="The folder of the runs.")] = Path("runs/results"),
     threads: Annotated[int, typer.Option(min=1, help="Threads of each run.")] = 2,
+    kept: Kept = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Train nothing: fill the table of this page.", show_default=False)
+    ] = None,
     list_: Annotated[
         bool, typer.Option("--list", help="Train nothing: show what there is, and what was reached.")
     ] = False,
@@ -158,27 +165,47 @@ def learn(
 ) -> None:
     """Results: train each game of a table for its budget, with default settings, and measure what it has learned."""
     from qdts.cli.benchmarks import learning
+    from qdts.cli.benchmarks.kept import keep
+    from qdts.cli.benchmarks.results_page import KIND, blocks_of
     from qdts.cli.display.benchmark import show_results
-    from qdts.cli.display.progress import Heartbeat
-    from qdts.cli.display.training import follower
+    from qdts.pages import fill_page
 
     numbers = read_seeds(seeds)
     tasks = learning.tasks_of(only)
     if not tasks:
         raise InputError(f"no game of the table contains '{only}', expected a part of a name: see --list")
-    for task, seed, folder in learning.cells(out, tasks, numbers):
-        if list_:
-            break
-        if not learning.is_trained(folder, task):
-            with follower(silent=as_json) as watch:
-                learning.train_cell(folder, task, seed, threads, watch)
-        with Heartbeat() as beat:
-            learning.measure_cell(folder, task, threads, beat.begin)
-    made = [learning.read_cell(folder, task, seed) for task, seed, folder in learning.cells(out, tasks, numbers)]
+
+    def read() -> list[Cell]:
+        made = learning.read_cells(out, tasks, numbers, kept, threads)
+        if kept is not None and not list_:
+            keep(kept, (cell.as_data() for cell in made if cell.is_made), learning.name_of)
+        return made
+
+    made = read()
+    if page is None and not list_:
+        for cell in [cell for cell in made if not cell.is_made]:
+            _make(out, cell, threads, as_json)
+            made = read()
+    if page is not None:
+        fill_page(page, KIND, blocks_of(made))
     if as_json:
         print_json({"cells": [cell.as_data() for cell in made]})
         return
     show_results(console(), made)
+
+
+def _make(out: Path, cell: Cell, threads: int, as_json: bool) -> None:
+    """Train a cell of the results and measure it, from where it was left."""
+    from qdts.cli.benchmarks import learning
+    from qdts.cli.display.progress import Heartbeat
+    from qdts.cli.display.training import follower
+
+    folder = learning.folder_of(out, cell.task, cell.seed)
+    if not learning.is_trained(folder, cell.task):
+        with follower(silent=as_json) as watch:
+            learning.train_cell(folder, cell.task, cell.seed, threads, watch)
+    with Heartbeat() as beat:
+        learning.measure_cell(folder, cell.task, threads, beat.begin)
 
 
 def _measure(rows: Callable[[], Rows], as_json: bool) -> None:

@@ -79,7 +79,8 @@ def _measure(files: list[Path], cells: list[Cell], threads: int, as_json: bool) 
 
 def _write(files: list[Path], page: Path, as_json: bool) -> None:
     from qdts.files import write_whole
-    from qdts.survey.page import fill_page, pictures_of
+    from qdts.pages import filled, read_page
+    from qdts.survey.page import KIND, blocks_of, pictures_of
     from qdts.survey.plot import save_picture
     from qdts.survey.rows import read_rows
 
@@ -87,11 +88,8 @@ def _write(files: list[Path], page: Path, as_json: bool) -> None:
         if not file.is_file():
             raise InputError(f"there is no file '{file}', expected rows that qdts survey measured")
     measured = [*read_rows(files).values()]
-    try:
-        text = page.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot read '{page}': {error.strerror or error}") from error
-    new, pictures = fill_page(text, page, measured), pictures_of(text, page, measured)
+    text = read_page(page)
+    new, pictures = filled(text, page, KIND, blocks_of(measured, page)), pictures_of(text, page, measured)
     for game, picture in pictures.items():
         picture.parent.mkdir(exist_ok=True)
         save_picture(measured, game, picture)
