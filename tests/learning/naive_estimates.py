@@ -30,8 +30,8 @@ def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Est
             each = np.where(level.taken[own] > 0, w[:, None] / np.maximum(level.sampled[own], 1e-300), 0.0)
             parts.append((seen, who, level.degree[own], level.policy[own], found.value[own, player],
                           found.action[own, :, player], found.child[own, :, player], level.taken[own] * each,
-                          times, times * w))  # fmt: skip
-    view, player_, degree, policy, value, action, after, taking, times_, weight = (
+                          times, times * w, level.children[own, :, player]))  # fmt: skip
+    view, player_, degree, policy, value, action, after, taking, times_, weight, guess = (
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
     first, which = unique_rows(np.column_stack([player_, view]))
@@ -52,6 +52,7 @@ def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Est
         times=mean.total(times_.astype(np.float64)),
         worth=mean.total(weight) ** 2 / np.where(squares > 0.0, squares, 1.0),
         variance=far.sum(1) / degree[first],
+        residual=np.where(legal, mean.of((action - guess) ** 2, weight), 0.0).sum(1) / degree[first],
     )
 
 

@@ -178,14 +178,28 @@ def test_compiled_means_are_those_of_numpy(spec: str) -> None:
 
 
 def test_noise() -> None:
-    """Its equation, view by view; estimates from one game scatter so far around Q."""
+    """Its equation, view by view; V_c stands for Q where one game met a view."""
     game, levels, found = sampled("leduc_poker", 300)
     views = views_of_movers(game, levels, found)
+    alone = np.flatnonzero(views.worth <= 1.0)
     several = [(n, v) for n, v in zip(views.worth, views.variance, strict=True) if n > 1.0]
     assert 10 < len(several) < len(views.worth)
-    assert noise(views) == pytest.approx(np.sqrt(sum(n * v for n, v in several) / sum(n - 1.0 for n, _ in several)))
-    assert noise(views.take(np.flatnonzero(views.worth <= 1.0))) == 0.0, "no view has two games"
+    square = sum(n * v for n, v in several) + views.residual[alone].sum()
+    assert noise(views) == pytest.approx(np.sqrt(square / (sum(n - 1.0 for n, _ in several) + len(alone))))
+    assert views.residual[alone].mean() > 0.0
+    assert noise(views.take(alone)) == pytest.approx(np.sqrt(views.residual[alone].mean()))
+    assert noise(views.take(np.zeros(0, np.int64))) == 0.0
     assert (views.worth <= views.times + 1e-9).all()
+
+
+def test_noise_of_large_games() -> None:
+    """In hearts no two games meet at a view; V_c tells how far their estimates scatter, and steps are the smaller."""
+    game, levels, found = sampled("hearts", 6)
+    views = views_of_movers(game, levels, found)
+    late = views.take(np.flatnonzero(views.worth <= 1.0))
+    assert len(late.worth) > 0.9 * len(views.worth)
+    assert noise(views) > 0.5
+    assert damped(1.0, late.worth, noise(views), 0.2).max() < 0.2
 
 
 def test_a_view_with_equal_weights_is_worth_its_games() -> None:

@@ -84,14 +84,14 @@ def others_weight(log_ratio: Reals, row: int, player: int) -> float:
         int64[::1], int64[::1], int64[::1], int64[::1], float64[:, ::1], int64[::1], float64[:, ::1], float64[:, ::1],
         int64[:, ::1], float64[:, ::1], float32[:, :, ::1], float32[:, :, ::1], int64[::1], float64[::1], float64[::1],
         float64[::1], float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1],
-        float64[:, ::1],
+        float64[:, ::1], float32[:, :, ::1], float64[::1],
     )
 )  # fmt: skip
 def add_views(
     rows: Ints, which: Ints, mover: Ints, times: Ints, log_ratio: Reals, degree: Ints, policy: Reals, sampled: Reals,
     taken: Ints, value: Reals, action: Reals32, child: Reals32, its_degree: Ints, total_times: Reals,
     total_weight: Reals, total_value: Reals, total_square: Reals, its_policy: Reals, total_action: Reals,
-    total_action_square: Reals, total_taking: Reals, total_child: Reals,
+    total_action_square: Reals, total_taking: Reals, total_child: Reals, children: Reals32, total_residual: Reals,
 ) -> None:  # fmt: skip
     """Add the rows of a level at which players move to the sums of their views."""
     for i in range(len(rows)):
@@ -108,6 +108,8 @@ def add_views(
             q = float(action[row, a, player])
             total_action[view, a] += times[row] * w * q
             total_action_square[view, a] += times[row] * w * q * q
+            off = q - float(children[row, a, player])
+            total_residual[view] += times[row] * w * off * off / degree[row]
             if taken[row, a] > 0:
                 taking = taken[row, a] * w / sampled[row, a]
                 total_taking[view, a] += taking

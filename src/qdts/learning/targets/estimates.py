@@ -90,6 +90,7 @@ class Views(NamedTuple):
     times: Reals  # [I] how many games came there
     worth: Reals  # [I] N: how many games of equal weight would be worth as much
     variance: Reals  # [I] v: the variance of q̂ over the histories, mean over actions
+    residual: Reals  # [I] r: the mean square of q̂ − V_c over the histories, mean over actions
 
     def take(self, which: Ints) -> Views:
         """Some of them."""
@@ -103,14 +104,14 @@ def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Est
     view = views_of(game, np.concatenate([level.world[own] for level, own in zip(levels, rows, strict=True)]), player)
     first, which = unique_rows(np.column_stack([player, view]))
     size = (len(first), levels[0].policy.shape[1])
-    degree, times, weight, value, square = np.zeros(len(first), np.int64), *np.zeros((4, len(first)))
+    degree, times, weight, value, square, off = np.zeros(len(first), np.int64), *np.zeros((5, len(first)))
     policy, action, squares, taking, child = np.zeros((5, *size))
     at = 0
     for level, found, own in zip(levels, estimates, rows, strict=True):
         add_views(
             own, which[at : at + len(own)], level.mover, level.times, level.log_ratio, level.degree, level.policy,
             level.sampled, level.taken, found.value, found.action, found.child,
-            degree, times, weight, value, square, policy, action, squares, taking, child,
+            degree, times, weight, value, square, policy, action, squares, taking, child, level.children, off,
         )  # fmt: skip
         at += len(own)
     took = taking > 0.0
@@ -130,17 +131,21 @@ def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Est
         times=times,
         worth=worth,
         variance=variance,
+        residual=off / weight,
     )
 
 
 def noise(views: Views) -> float:
-    """s: how far the estimate from one game lies from its view's Q; root mean square, and 0 where no view tells.
+    """s: how far the estimate from one game lies from its view's Q; root mean square.
 
-    s² = Σ N v / Σ (N − 1) over the views with N > 1.
+        s² = (Σ N v + Σ' r) / (Σ (N − 1) + Σ' 1)
+
+    Σ is over the views with N > 1. A view that one game met tells nothing by itself (Σ'): V_c stands for its Q.
     """
     several = views.worth > 1.0
-    total = float((views.worth[several] - 1.0).sum())
-    return float(np.sqrt((views.worth * views.variance)[several].sum() / total)) if total > 0.0 else 0.0
+    square = (views.worth * views.variance)[several].sum() + views.residual[~several].sum()
+    count = (views.worth[several] - 1.0).sum() + (~several).sum()
+    return float(np.sqrt(square / count)) if count > 0.0 else 0.0
 
 
 def spread(levels: Sequence[Level], estimates: Sequence[Estimates]) -> float:
