@@ -78,7 +78,7 @@ def slow(model: Model, game: Game, row: Reals) -> Reals:
     for i in range(sum(name.startswith("tower") for name in p) // 2):
         x = np.maximum(x + convolved(x, p[f"tower.{i}.weight"], p[f"tower.{i}.bias"]), 0.0)
     whole = np.maximum(p["whole.weight"] @ x.ravel() + p["whole.bias"], 0.0)
-    return p["last.weight"] @ whole + p["last.bias"]
+    return p["last.weight"] @ whole + p["last.bias"] + p["direct.weight"] @ x.ravel()
 
 
 @pytest.mark.parametrize("game", [load_game("tic_tac_toe"), load_game("connect_four"), hidden_on_a_board()], ids=str)

@@ -55,7 +55,7 @@ class NetSettings:
     )
     layers: int = setting(
         0,
-        "Hidden layers, or convolutions; 0: 2 layers, and as many convolutions as let each cell see the whole board.",
+        "Hidden layers, or convolutions; 0: 2 layers, or as many convolutions as let the board's middle see all of it.",
         Bounds(0, 1000, "a whole number from 0 to 1,000"),
     )
     towers: int = setting(

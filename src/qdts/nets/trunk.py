@@ -1,7 +1,7 @@
 """Trunks: the bodies of the models, each from one flat row of inputs to one flat row of outputs.
 
     mlp     linear layers
-    conv    3×3 convolutions over the board that a game's features are, then two linear layers
+    conv    3×3 convolutions over the board that a game's features are; then all cells, by a hidden layer and directly
 
 Inputs beyond the features (the kind of node and the pending action, or the hole) have no place on the board: `conv`
 adds a linear function of them to every cell of its first convolution. That is what constant planes would do, at the
@@ -19,6 +19,8 @@ from torch import Tensor, nn
 from qdts.errors import InputError, unknown
 from qdts.games.game import Game
 
+HIDDEN = 128
+"""Units of the hidden layer above convolutions."""
 CALM = 0.1
 """A new model's last layer is torch's initialisation times this, without a bias: P is nearly uniform, V nearly 0."""
 
@@ -52,9 +54,10 @@ class Mlp(nn.Module):
 
 
 class Conv(nn.Module):
-    """Convolutions with max(0, x) after each, all but the first around a skip; then one linear layer of all cells.
+    """Convolutions with max(0, x) after each, all but the first around a skip; the outputs see all of their cells.
 
-    Nothing is normalised over a batch, so that a row's outputs do not depend on the other rows.
+    An output is a linear function of the cells, which is much of what P needs, plus one of a hidden layer above them,
+    whose units P and V share. Nothing is normalised over a batch, so that a row's outputs do not depend on other rows.
     """
 
     needs = "features with three axes (planes, height, width)"
@@ -66,8 +69,8 @@ class Conv(nn.Module):
 
     @staticmethod
     def size(game: Game) -> tuple[int, int]:
-        """32 channels, and as many convolutions as let each cell see the whole board: each sees one cell further."""
-        return 32, max(game.feature_shape[1:])
+        """32 channels, and as many convolutions as let the cell in the middle see the whole board."""
+        return 32, 1 + max(game.feature_shape[1:]) // 2
 
     def __init__(self, game: Game, inputs: int, width: int, layers: int, outputs: int) -> None:
         super().__init__()
@@ -76,8 +79,9 @@ class Conv(nn.Module):
         self.first = nn.Conv2d(planes, width, 3, padding=1)
         self.beside = nn.Linear(inputs - self.cells, width, bias=False) if inputs > self.cells else None
         self.tower = nn.ModuleList(nn.Conv2d(width, width, 3, padding=1) for _ in range(layers - 1))
-        self.whole = nn.Linear(width * height * columns, width)
-        self.last = _last(width, outputs)
+        self.whole = nn.Linear(width * height * columns, HIDDEN)
+        self.last = _last(HIDDEN, outputs)
+        self.direct = _last(width * height * columns, outputs, bias=False)
         for layer in (self.first, *self.tower, self.whole):
             nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")  # learns sooner
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # which is faster, on CPUs too
@@ -91,7 +95,8 @@ class Conv(nn.Module):
         x = torch.relu(x)
         for layer in self.tower:
             x = torch.relu(x + layer(x))
-        out: Tensor = self.last(torch.relu(self.whole(x.flatten(1))))
+        cells = x.flatten(1)
+        out: Tensor = self.last(torch.relu(self.whole(cells))) + self.direct(cells)
         return out
 
 
@@ -137,10 +142,11 @@ def make_trunk(game: Game, trunk: str, inputs: int, width: int, layers: int, out
     return TRUNKS[trunk](game, inputs, width, layers, outputs)
 
 
-def _last(inputs: int, outputs: int) -> nn.Linear:
+def _last(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:
     """A last layer with outputs near 0."""
-    layer = nn.Linear(inputs, outputs)
+    layer = nn.Linear(inputs, outputs, bias=bias)
     with torch.no_grad():
         layer.weight.mul_(CALM)
-        layer.bias.zero_()
+        if bias:
+            layer.bias.zero_()
     return layer
