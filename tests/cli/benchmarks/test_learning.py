@@ -20,6 +20,8 @@ from qdts.cli.benchmarks.measures import (
     share_of_uniform,
     slowest_generation,
 )
+from qdts.cli.benchmarks.results_page import KIND, blocks_of
+from qdts.pages import filled
 
 ROOT = Path(__file__).parents[3]
 
@@ -94,6 +96,14 @@ def test_cells_are_made_once(
     kept.write_text("{\n")
     assert main([*elsewhere, "--list"]) == 2
     assert "line 1 of" in capsys.readouterr().err
+
+
+def test_the_page_shows_what_is_kept() -> None:
+    page = ROOT / "docs" / "results.md"
+    text = page.read_text(encoding="utf-8")
+    cells = learning.read_cells(Path("none"), TASKS, [401, 402, 403], ROOT / "docs" / "measured" / "learning.jsonl", 2)
+    assert any(cell.is_made for cell in cells)
+    assert filled(text, page, KIND, blocks_of(cells)) == text, "fill it: the command is on the page"
 
 
 def test_what_counts_towards_a_goal() -> None:
