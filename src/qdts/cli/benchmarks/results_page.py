@@ -29,11 +29,10 @@ def table_of(cells: Sequence[Cell]) -> str:
         for measure in task.measures:
             rows.append([*first, measure.name, measure.words, *_figures(measure, of), last])
             first, last = ["", ""], ""
-    made, seeds = [cell for cell in cells if cell.is_made], sorted({cell.seed for cell in cells})
-    where = sorted({f"{cell.about.get('threads')} threads, {cell.about.get('cpu')}" for cell in made})
-    head = f"{len(made)} of {len(cells)} cells are made, of seeds {', '.join(map(str, seeds))}; each on " + "; ".join(
-        where
-    )
+    made = [cell for cell in cells if cell.is_made]
+    seeds = ", ".join(str(seed) for seed in sorted({cell.seed for cell in cells}))
+    where = sorted({f"{cell.about.get('threads')} threads of {cell.about.get('cpu')}" for cell in made})
+    head = f"{len(made)} of {len(cells)} cells are made, of seeds {seeds}" + "".join(f"; {place}" for place in where)
     return f"{head}.\n\n{table(HEAD, rows)}"
 
 
@@ -56,5 +55,5 @@ def _words(figure: Figure) -> str:
 
 
 def _number(value: float) -> str:
-    """Two significant digits at least, and no more than five decimals."""
+    """Three significant digits from 0.1 on, else two."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3f}" if abs(value) >= 0.0995 else f"{value:.2g}"
