@@ -84,18 +84,35 @@ def test_cells_are_made_once(
     assert not (tmp_path / "elsewhere").exists()
     lines = page.read_text().splitlines()
     assert "3 of 4 cells are made, of seeds 1, 2" in page.read_text()
-    (line,) = (line for line in lines if line.startswith("| `kuhn_poker` | 0.01 | NashConv | at most 1 | 1: "))
+    (line,) = (line for line in lines if line.startswith("| `kuhn_poker` | 0.01 | 1 | NashConv | at most 1 | 1: "))
     assert "| reached |" in line
-    assert sum(line.startswith("|  |  | ") for line in lines) == 4, "a line for each further measure"
+    assert sum(line.startswith("|  |  |  | ") for line in lines) == 4, "a line for each further measure"
     kept.write_text(kept.read_text().replace('"minutes": 0.01', '"minutes": 0.02'))
     assert main([*elsewhere, "--list", "--json"]) == 0
-    assert not any(cell["measures"] for cell in json.loads(capsys.readouterr().out)["cells"]), "another budget"
+    assert not any(cell["measures"] for cell in json.loads(capsys.readouterr().out)["cells"]), "a larger budget"
     kept.write_text('{"game": "kuhn_poker", "seed": 1, "minutes": 0.01}\n')
     assert main([*elsewhere, "--list"]) == 2
     assert "can't be read ('measures'): remove kuhn_poker 1" in capsys.readouterr().err
     kept.write_text("{\n")
     assert main([*elsewhere, "--list"]) == 2
     assert "line 1 of" in capsys.readouterr().err
+
+
+def test_cells_of_a_smaller_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(learning, "TASKS", (Task("kuhn_poker", 0.02, (nash_conv(1.0),)),))
+    kept, page = tmp_path / "kept.jsonl", tmp_path / "page.md"
+    page.write_text("<!-- results: table -->\n<!-- end -->\n")
+    arguments = ["bench", "learn", "--out", str(tmp_path / "runs"), "--seeds", "1", "--threads", "1"]
+    arguments += ["--kept", str(kept)]
+    assert main([*arguments, "--share", "0.5", "--json"]) == 0
+    (cell,) = json.loads(capsys.readouterr().out)["cells"]
+    assert cell["minutes"] == json.loads(kept.read_text())["minutes"] == 0.01
+    (line,) = (tmp_path / "runs").glob("*/config.json")
+    assert json.loads(line.read_text())["minutes"] == 0.01
+    assert main([*arguments, "--page", str(page)]) == 0
+    assert "| `kuhn_poker` | 0.02 (0.01) | 1 | NashConv |" in page.read_text()
 
 
 def test_the_page_shows_what_is_kept() -> None:
@@ -117,7 +134,12 @@ def test_what_counts_towards_a_goal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"), [(["--seeds", "x"], "--seeds x makes no sense"), (["--only", "chess"], "contains 'chess'")]
+    ("arguments", "words"),
+    [
+        (["--seeds", "x"], "--seeds x makes no sense"),
+        (["--only", "chess"], "contains 'chess'"),
+        (["--share", "1.5"], "--share is 1.5"),
+    ],
 )
 def test_wrong_input(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "learn", *arguments]) == 2

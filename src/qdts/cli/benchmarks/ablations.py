@@ -245,7 +245,7 @@ def make_cell(out: Path, cell: Cell, *, keep: bool = False) -> bool:
         if read_cell(out, cell) is not None:
             return True
         _drop_others(folder, cell)
-        if not is_trained(folder, cell.game, cell.minutes):
+        if not is_trained(folder, cell.game):
             train_cell(folder, cell.game, cell.minutes, cell.seed, settings=(NO_MATCHES, *cell.settings))
         text = json.dumps(_measured(folder, cell), indent=1) + "\n"
         write_whole(file_of(out, cell), lambda file: file.write(text.encode()))

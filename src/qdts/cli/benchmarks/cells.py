@@ -23,12 +23,13 @@ def run_of(folder: Path, game: str) -> Run:
     return open_run(folder, load_game(game))
 
 
-def is_trained(folder: Path, game: str, minutes: float) -> bool:
+def is_trained(folder: Path, game: str) -> bool:
     """Whether the run of a cell has spent its budget."""
     if not is_run(folder):
         return False
-    lines = run_of(folder, game).metrics()
-    return bool(lines) and lines[-1]["seconds"] >= 60.0 * minutes
+    run = run_of(folder, game)
+    lines = run.metrics()
+    return bool(lines) and run.minutes is not None and lines[-1]["seconds"] >= 60.0 * run.minutes
 
 
 def train_cell(

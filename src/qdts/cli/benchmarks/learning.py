@@ -39,7 +39,7 @@ class Task(NamedTuple):
 
     game: str
     minutes: float
-    """The budget: minutes of self-play and training."""
+    """The budget: minutes of self-play and training, at most."""
     measures: tuple[Measure, ...]
     """What is measured, with the goals."""
 
@@ -93,6 +93,8 @@ class Cell:
     seed: int
     figures: Mapping[str, Figure] = field(default_factory=dict)
     """By the names of measures; those that are not made are missing."""
+    minutes: float = 0.0
+    """The budget of its run, the task's or less; 0 without a run."""
     generations: int = 0
     about: Mapping[str, Any] = field(default_factory=dict)
     """Where it was made: processor, threads, versions."""
@@ -109,7 +111,7 @@ class Cell:
             for m in self.task.measures
             if m.name in self.figures
         ]
-        about = {"game": self.task.game, "minutes": self.task.minutes, "seed": self.seed}
+        about = {"game": self.task.game, "minutes": self.minutes or self.task.minutes, "seed": self.seed}
         return about | {"generations": self.generations, "measures": measured, "about": dict(self.about)}
 
 
@@ -132,13 +134,13 @@ def cells(out: Path, tasks: Sequence[Task], seeds: Sequence[int]) -> Iterator[tu
 
 def is_trained(folder: Path, task: Task) -> bool:
     """Whether the run of a cell has spent its budget."""
-    return cells_.is_trained(folder, task.game, task.minutes)
+    return cells_.is_trained(folder, task.game)
 
 
-def train_cell(folder: Path, task: Task, seed: int, threads: int, watch: Watch) -> None:
-    """Train one cell, from the start or from where it was left."""
+def train_cell(folder: Path, task: Task, seed: int, threads: int, watch: Watch, share: float = 1.0) -> None:
+    """Train one cell for a share of its budget, or from where it was left."""
     forget_peak()
-    cells_.train_cell(folder, task.game, task.minutes, seed, threads=threads, watch=watch)
+    cells_.train_cell(folder, task.game, share * task.minutes, seed, threads=threads, watch=watch)
 
 
 def measure_cell(folder: Path, task: Task, threads: int, report: Callable[[str], None]) -> None:
@@ -172,17 +174,18 @@ def name_of(line: Line) -> str:
 def _of_run(folder: Path, task: Task, seed: int, about: Mapping[str, Any]) -> Cell:
     if not is_trained(folder, task):
         return Cell(task, seed)
-    return Cell(task, seed, _figures(folder), run_of(folder, task.game).metrics()[-1]["generation"], about)
+    run = run_of(folder, task.game)
+    return Cell(task, seed, _figures(folder), run.minutes or task.minutes, run.metrics()[-1]["generation"], about)
 
 
 def _of_line(line: Line, task: Task, seed: int, source: str) -> Cell:
-    """A cell from what was written of it; nothing is made where that had another budget."""
+    """A cell from what was written of it; nothing is made where that had more than the budget."""
     try:
-        if line["minutes"] != task.minutes:
+        if line["minutes"] > task.minutes:
             return Cell(task, seed)
         figures = {data["name"]: read_figure({k: v for k, v in data.items() if k not in BESIDE_FIGURE})
                    for data in line["measures"]}  # fmt: skip
-        return Cell(task, seed, figures, line["generations"], line["about"])
+        return Cell(task, seed, figures, line["minutes"], line["generations"], line["about"])
     except (TypeError, KeyError) as error:
         raise InputError(f"{source} has a cell that can't be read ({error}): remove {name_of(line)}") from error
 

@@ -154,6 +154,9 @@ def learn(
     seeds: Annotated[str, typer.Option(help="Seeds, with commas between.")] = "1,2,3",
     out: Annotated[Path, typer.Option(help="The folder of the runs.")] = Path("runs/results"),
     threads: Annotated[int, typer.Option(min=1, help="Threads of each run.")] = 2,
+    share: Annotated[
+        float, typer.Option(help="Train for this share of each budget: goals are to be reached with less.")
+    ] = 1.0,
     kept: Kept = None,
     page: Annotated[
         Path | None, typer.Option(help="Train nothing: fill the table of this page.", show_default=False)
@@ -171,6 +174,8 @@ def learn(
     from qdts.pages import fill_page
 
     numbers = read_seeds(seeds)
+    if not 0.0 < share <= 1.0:
+        raise InputError(f"--share is {share:g}, expected a number above 0, at most 1")
     tasks = learning.tasks_of(only)
     if not tasks:
         raise InputError(f"no game of the table contains '{only}', expected a part of a name: see --list")
@@ -184,7 +189,7 @@ def learn(
     made = read()
     if page is None and not list_:
         for cell in [cell for cell in made if not cell.is_made]:
-            _make(out, cell, threads, as_json)
+            _make(out, cell, threads, share, as_json)
             made = read()
     if page is not None:
         fill_page(page, KIND, blocks_of(made))
@@ -194,7 +199,7 @@ def learn(
     show_results(console(), made)
 
 
-def _make(out: Path, cell: Cell, threads: int, as_json: bool) -> None:
+def _make(out: Path, cell: Cell, threads: int, share: float, as_json: bool) -> None:
     """Train a cell of the results and measure it, from where it was left."""
     from qdts.cli.benchmarks import learning
     from qdts.cli.display.progress import Heartbeat
@@ -203,7 +208,7 @@ def _make(out: Path, cell: Cell, threads: int, as_json: bool) -> None:
     folder = learning.folder_of(out, cell.task, cell.seed)
     if not learning.is_trained(folder, cell.task):
         with follower(silent=as_json) as watch:
-            learning.train_cell(folder, cell.task, cell.seed, threads, watch)
+            learning.train_cell(folder, cell.task, cell.seed, threads, watch, share)
     with Heartbeat() as beat:
         learning.measure_cell(folder, cell.task, threads, beat.begin)
 
