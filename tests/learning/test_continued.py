@@ -147,4 +147,4 @@ def test_several_evaluators_together_are_one() -> None:
 
 def test_all_columns_are_recorded() -> None:
     record = play(PIG)
-    assert all(len(getattr(record, name)) for name in COLUMNS)
+    assert all(len(getattr(record, name)) for name in COLUMNS if name != "luck"), "luck is found after the games"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -26,6 +28,7 @@ from qdts.learning.experience.searched import SearchedGames, search_options, typ
 from qdts.learning.learner import Learner, plays_by
 from qdts.learning.nodes.evaluation import values_at
 from qdts.learning.nodes.nodes import arrive, children, queries_of
+from qdts.learning.selfplay.record import load_record, save_record
 from qdts.learning.selfplay.sampling import sample_games
 from qdts.learning.targets.belief import Moves, choose_moves
 from qdts.learning.targets.policy import policy_examples, policy_targets
@@ -96,6 +99,29 @@ def test_p_learns_from_a_window(window: int) -> None:
     again, first = resumed.make(5, 0.0, ignore), source.make(5, 0.0, ignore)
     assert len(again.policy.weight) == len(first.policy.weight)
     np.testing.assert_array_equal(again.value.target, first.value.target)
+
+
+def test_luck_stays_what_it_was(tmp_path: Path) -> None:
+    """A source that resumes from files corrects earlier games for the luck that the networks of their time saw."""
+    game = load_game("pig(winscore=6,diceoutcomes=3,horizon=12)")
+    config = read_settings([*FEW, "search.games=6", "search.visits=2"], Config())
+    learner = Learner(game, config, 0)
+    made = []
+    for generation in (1, 2):
+        made.append(learner.gather(generation, 0.0))
+        learner.learn(made[-1], generation, 0.0)
+    records = []
+    for experience in made:
+        record = experience.record
+        assert record is not None
+        assert np.abs(record.luck[record.mover == -1]).max() > 0.0
+        save_record(record, tmp_path / f"{record.generation}.safetensors")
+        records.append(load_record(tmp_path / f"{record.generation}.safetensors", game))
+    resumed = Learner(game, config, 0)  # with other networks
+    resumed.source.resume(made[-1].metrics, records)
+    again, first = resumed.gather(3, 0.0), learner.gather(3, 0.0)
+    earlier = len(made[0].value.weight)
+    np.testing.assert_array_equal(again.value.target[:earlier], first.value.target[:earlier])
 
 
 @pytest.mark.parametrize("setting", ["value.baseline=evaluated", "net.child_values=false"])

@@ -68,7 +68,7 @@ def test_other_files(tmp_path: Path, whole: bytes) -> None:
         path.write_bytes(data)
         assert refused(path, "not a record")
     path.write_bytes(whole)
-    assert refused(path, "leduc_poker version 1, expected qdts-record 1 of kuhn_poker", "kuhn_poker")
+    assert refused(path, "leduc_poker version 1, expected qdts-record 1 to 2 of kuhn_poker", "kuhn_poker")
     for meta in (None, {}, {"qdts": "no JSON"}, {"qdts": "[]"}, {"qdts": "[1]"}, {"qdts": '"x"'}, {"qdts": "{}"}):
         path.write_bytes(safetensors.numpy.save({"x": np.zeros(3)}, meta))
         assert refused(path, "not a record" if meta != {"qdts": "{}"} and meta != {"qdts": "[]"} else "None")
@@ -113,8 +113,9 @@ def rewritten(path: Path, data: bytes, *, sealed: bool = True, **changes: Any) -
 def test_other_meta_data(tmp_path: Path, whole: bytes) -> None:
     path = tmp_path / "r.safetensors"
     for changes, words in (
-        ({"format": "qdts-run"}, "holds qdts-run 1"),
-        ({"format_version": 2}, "holds qdts-record 2"),
+        ({"format": "qdts-run"}, "holds qdts-run 2"),
+        ({"format_version": 3}, "holds qdts-record 3"),
+        ({"format_version": "1"}, "holds qdts-record 1"),
         ({"game": "goofspiel"}, "of goofspiel version 1"),
         ({"game_version": 99}, "version 99, expected"),
         ({"generation": "7"}, "malformed"),
@@ -166,6 +167,8 @@ def put(name: str, at: Any, value: Any) -> Callable[[Columns], None]:
         (put("search", 4, -1), "rules"),
         (put("search", 0, 0), "rules"),
         (put("returns", (3, 0), 0.25), "rules"),
+        (lambda c: c.update(luck=np.zeros((3, 2))), "do not fit together"),
+        (lambda c: c.update(luck=np.full((len(c["action"]), 2), np.nan)), "do not fit together"),
     ],
 )
 def test_columns_that_do_not_fit(change: Callable[[Columns], None], words: str, tmp_path: Path) -> None:
@@ -175,6 +178,21 @@ def test_columns_that_do_not_fit(change: Callable[[Columns], None], words: str, 
     path = tmp_path / "r.safetensors"
     save_record(replace(sample("leduc_poker", 12), **columns), path)
     assert refused(path, words)
+
+
+def test_luck_is_kept_and_older_files_have_none(tmp_path: Path) -> None:
+    """A file of format version 1 is read as a record whose luck nobody has asked for."""
+    path, record = tmp_path / "r.safetensors", sample("leduc_poker", 12)
+    with_luck = replace(record, luck=np.random.default_rng(0).normal(size=(len(record.action), 2)))
+    save_record(with_luck, path)
+    assert_equal(load_record(path, record.game), with_luck)
+    columns = safetensors.numpy.load(path.read_bytes())
+    del columns["luck"]
+    header = json.loads(path.read_bytes()[8 : 8 + int.from_bytes(path.read_bytes()[:8], "little")])
+    meta = json.loads(header["__metadata__"]["qdts"]) | {"sha256": "", "format_version": 1}
+    meta["sha256"] = module._digest(json.dumps(meta), columns)
+    path.write_bytes(safetensors.numpy.save(columns, {"qdts": json.dumps(meta)}))
+    assert_equal(load_record(path, record.game), record)
 
 
 def test_a_missing_column(tmp_path: Path, whole: bytes) -> None:

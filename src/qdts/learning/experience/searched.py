@@ -131,7 +131,8 @@ class SearchedGames:
             record = self._play_continued(generation, options, networks, report)
         else:
             record = self._play(generation, progress, options, networks[0], report)
-        targets = self._value_targets(record, player)
+        record = self._with_luck(record, player)
+        targets = self._value_targets(record)
         values = value_examples(game, targets, player, priors=config.value.consistency > 0.0)
         residual = residual_variance(targets, values_at(game, player, targets.nodes), game.scale)
         self._spread = searched_spread(record) / game.scale or self._spread
@@ -161,14 +162,18 @@ class SearchedGames:
         network = self._with.evaluator()
         for record in records:
             views = policy_targets(record, target_of(game, policy.target), power=policy.power)
-            values = value_examples(game, self._value_targets(record, network))
+            values = value_examples(game, self._value_targets(self._with_luck(record, network)))
             self._keep(record, policy_examples(game, views), values)
 
-    def _value_targets(self, record: Record, network: Network | Together) -> ValueTargets:
-        """The targets of V, with the luck of chance taken off if it is to be, by the network's V_c."""
+    def _with_luck(self, record: Record, network: Network | Together) -> Record:
+        """The record with the luck of chance, by the network's V_c, if it is to be taken off and is not there yet."""
+        needs = rule_of(self._with.config, self._with.game).chance and not len(record.luck)
+        return replace(record, luck=luck_of_chance(record, network)) if needs else record
+
+    def _value_targets(self, record: Record) -> ValueTargets:
+        """The targets of V, with the luck of chance taken off if it is to be."""
         rule = rule_of(self._with.config, self._with.game)
-        luck = luck_of_chance(record, network) if rule.chance else None
-        return value_targets(record, rule, luck)
+        return value_targets(record, rule, record.luck if rule.chance else None)
 
     def outcome_residual(self) -> float | None:
         """The residual variance of V in the outcomes of the newest games; None before there are any."""

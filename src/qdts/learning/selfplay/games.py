@@ -130,4 +130,5 @@ def record_of(
         prior=decided.prior.astype(np.float32),
         move=decided.move,
         target=decided.target.astype(np.float32),
+        luck=np.zeros((0, game.players)),
     )

@@ -90,6 +90,7 @@ def record_of(games: GivenGames) -> Record:
         prior=none,
         move=none.astype(np.float64),
         target=none,
+        luck=np.zeros((0, game.players)),
     )
 
 

@@ -1,10 +1,10 @@
 """The record of a generation's self-play: worlds, actions and the results of searches. Targets are computed from it.
 
 A record is one safetensors file: named columns, and metadata in the header under the key `qdts`,
-JSON: {"format": "qdts-record", "format_version": 1, "game": the game's name with parameters, "game_version": int,
+JSON: {"format": "qdts-record", "format_version": 2, "game": the game's name with parameters, "game_version": int,
 "generation": int, "sha256": the digest of all else}. The digest is the SHA-256 of this text in UTF-8, with "" in place
 of the digest, followed by the bytes of each column, in the order below. A record is only read if its games follow the
-rules, and reading it never runs code. Format version 1:
+rules, and reading it never runs code. Format version 2; version 1 had no `luck`:
 
     axis  counts
     G     games
@@ -28,6 +28,8 @@ rules, and reading it never runs code. Format version 1:
     prior       float32[A]      P
     move        float64[A]      the distribution that the move was sampled from
     target      float32[A]      the policy target
+    luck        float64[T, P]   how lucky the outcome of chance was for each player, by V_c of the networks that played,
+                                0 where a player moved; or no rows, where targets do not correct for luck
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, Reals
 
-FORMAT, FORMAT_VERSION = "qdts-record", 1
+FORMAT, FORMAT_VERSION = "qdts-record", 2
 COLUMNS: dict[str, tuple[Any, int]] = {
     "first": (np.int64, 1),
     "explorer": (np.int8, 1),
@@ -66,8 +68,11 @@ COLUMNS: dict[str, tuple[Any, int]] = {
     "prior": (np.float32, 1),
     "move": (np.float64, 1),
     "target": (np.float32, 1),
+    "luck": (np.float64, 2),
 }
 """The type of each column, None for the one that depends on the game, and its number of axes."""
+SINCE = {"luck": 2}
+"""The format version that a column came with, where that is not the first."""
 WORLD_TYPES = (np.int8, np.int16, np.int32, np.int64)
 NOBODY = -1
 """`explorer` of a game in which nobody explores."""
@@ -96,6 +101,7 @@ class Record:
     prior: NDArray[np.float32]
     move: Reals
     target: NDArray[np.float32]
+    luck: Reals
 
     def __len__(self) -> int:
         return len(self.explorer)
@@ -133,7 +139,8 @@ def save_record(record: Record, path: Path) -> None:
 def _digest(text: str, columns: Mapping[str, NDArray[Any]]) -> str:
     digest = hashlib.sha256(text.encode())
     for name in COLUMNS:
-        digest.update(columns[name].tobytes())
+        if name in columns:
+            digest.update(columns[name].tobytes())
     return digest.hexdigest()
 
 
@@ -150,16 +157,20 @@ def load_record(path: Path, game: Game) -> Record:
         raise InputError(f"there is no file '{path}', expected a record of self-play") from None
     except Exception as error:  # a damaged header raises many kinds of error
         raise InputError(f"'{path}' is not a record of self-play made by qdts ({error})") from error
-    found = tuple(meta.get(key) for key in ("format", "format_version", "game", "game_version"))
-    if found != (FORMAT, FORMAT_VERSION, game.spec, game.version):
+    found = tuple(meta.get(key) for key in ("format", "game", "game_version"))
+    version = meta.get("format_version")
+    if found != (FORMAT, game.spec, game.version) or version not in range(1, FORMAT_VERSION + 1):
         raise InputError(
-            f"'{path}' holds {found[0]} {found[1]} of {found[2]} version {found[3]}, "
-            f"expected {FORMAT} {FORMAT_VERSION} of {game.spec} version {game.version}"
+            f"'{path}' holds {found[0]} {version} of {found[1]} version {found[2]}, "
+            f"expected {FORMAT} 1 to {FORMAT_VERSION} of {game.spec} version {game.version}"
         )
     generation, digest = meta.get("generation"), meta.get("sha256")
     if type(generation) is not int or type(digest) is not str:
         raise InputError(f"the meta data of record '{path}' are malformed: {text}")
-    record = Record(game, generation, **_verified(columns, game, path))
+    later = {name for name, since in SINCE.items() if since > version}
+    columns = {name: column for name, column in columns.items() if name not in later}
+    nothing = {name: np.zeros((0, game.players), COLUMNS[name][0]) for name in later}
+    record = Record(game, generation, **_verified(columns | nothing, game, path))
     if digest != _digest(text.replace(digest, ""), columns):
         raise InputError(f"record '{path}' is damaged: its contents do not match their SHA-256")
     if not _replays(record):
@@ -206,6 +217,7 @@ def _verified(columns: dict[str, Any], game: Game, path: Path) -> dict[str, Any]
         and columns["world"].shape == (steps, game.world_size)
         and all(len(columns[n]) == steps for n in ("mover", "explored", "search"))
         and all(len(columns[n]) == actions for n in ("visits", "q_lo", "q_hi", "prior", "target"))
+        and columns["luck"].shape in ((0, game.players), (steps, game.players))
         and searches >= 0
     )
     fits = lengths and (
@@ -217,6 +229,7 @@ def _verified(columns: dict[str, Any], game: Game, path: Path) -> dict[str, Any]
         and (search >= NO_SEARCH).all()
         and (search < searches).all()
         and game.layout.holds(columns["world"].astype(np.int64))
+        and np.isfinite(columns["luck"]).all()
     )
     if not fits:
         raise InputError(f"the columns of '{path}' do not fit together or not {game.spec}")
