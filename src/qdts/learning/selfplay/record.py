@@ -158,7 +158,7 @@ def load_record(path: Path, game: Game) -> Record:
     except Exception as error:  # a damaged header raises many kinds of error
         raise InputError(f"'{path}' is not a record of self-play made by qdts ({error})") from error
     found = tuple(meta.get(key) for key in ("format", "game", "game_version"))
-    version = meta.get("format_version")
+    version: Any = meta.get("format_version")
     if found != (FORMAT, game.spec, game.version) or version not in range(1, FORMAT_VERSION + 1):
         raise InputError(
             f"'{path}' holds {found[0]} {version} of {found[1]} version {found[2]}, "
