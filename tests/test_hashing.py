@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qdts.hashing import FREE, find_rows, index_rows, table_size
+from qdts.hashing import FREE, distinct_rows, find_rows, index_rows, table_size
 
 
 @pytest.mark.parametrize(("rows", "size"), [(0, 16), (8, 16), (9, 32), (16, 32), (17, 64), (1000, 2048)])
@@ -29,3 +29,15 @@ def test_room_for_more_rows() -> None:
     table = index_rows(rows, 100)
     assert len(table) == 256
     assert sorted(table[table != FREE].tolist()) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("count", [0, 1, 300])
+@pytest.mark.parametrize("largest", [3, 255, 2**40])
+def test_different_rows_are_numbered_as_they_appear(largest: int, count: int) -> None:
+    stream = np.random.default_rng(count)
+    rows = stream.integers(-1, largest, (count, 5))
+    rows = rows[stream.integers(0, max(count, 1), count)]
+    number, first = distinct_rows(rows)
+    texts = [row.tobytes() for row in rows]
+    assert first.tolist() == sorted(texts.index(text) for text in set(texts))
+    np.testing.assert_array_equal(rows[first][number], rows)

@@ -37,6 +37,18 @@ def find_rows(rows: Ints, wanted: Ints, table: NDArray[np.int32] | None = None) 
     return _find_all(np.ascontiguousarray(rows), index, np.ascontiguousarray(wanted))
 
 
+def distinct_rows(rows: Ints) -> tuple[Ints, Ints]:
+    """For every row of int64[N, W] which of the different rows it is, int64[N]; and the first of each, ascending.
+
+    Examples:
+        >>> distinct_rows(np.array([[5, 6], [7, 8], [5, 6]]))
+        (array([0, 1, 0]), array([0, 1]))
+    """
+    table = np.full(table_size(len(rows)), FREE, np.int32)
+    number, first = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    return number, first[: _number_all(np.ascontiguousarray(rows), table, number, first)]
+
+
 @kernel()
 def hash_vector(vector: Ints, size: int, seed: int) -> int:
     """A hash of 63 bits; seeds give independent ones."""
@@ -77,6 +89,22 @@ def _insert_all(rows: Ints, table: NDArray[np.int32]) -> None:
         place = probe_rows(rows, table, rows[row])
         if table[place] == FREE:
             table[place] = row
+
+
+@kernel(int64(int64[:, ::1], int32[::1], int64[::1], int64[::1]))
+def _number_all(rows: Ints, table: NDArray[np.int32], number: Ints, first: Ints) -> int:
+    """Write which of the different rows each is, and the first of each; how many there are."""
+    count = 0
+    for row in range(rows.shape[0]):
+        place = probe_rows(rows, table, rows[row])
+        if table[place] == FREE:
+            table[place] = row
+            first[count] = row
+            number[row] = count
+            count += 1
+        else:
+            number[row] = number[table[place]]
+    return count
 
 
 @kernel(int32[::1](int64[:, ::1], int32[::1], int64[:, ::1]))

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
+from qdts.hashing import distinct_rows
 from qdts.kernels import Ints, Reals
-from qdts.learning.nodes.nodes import unique_rows
 from qdts.learning.selfplay.sampling import Level
 from qdts.learning.targets.estimates import Estimates, Views
 
@@ -34,7 +34,7 @@ def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Est
     view, player_, degree, policy, value, action, after, taking, times_, weight, guess = (
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
-    first, which = unique_rows(np.column_stack([player_, view]))
+    which, first = distinct_rows(np.column_stack([player_, view]))
     mean = _Means(which, len(first))
     legal = np.arange(action.shape[1]) < degree[first, None]
     q = np.where(legal, mean.of(action, weight), 0.0)

@@ -13,7 +13,7 @@ from qdts.games import Game, batch
 from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.games.interface import NO_HOLE, TERMINAL, UNKNOWN
 from qdts.kernels import Ints
-from qdts.learning.nodes.nodes import Nodes, children, distinct, queries_of, sample_chain, unique_rows
+from qdts.learning.nodes.nodes import Nodes, children, distinct, queries_of, sample_chain
 from qdts.search.evaluation.builtin import Uniform
 from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE
 from qdts.search.forest.lanes.lane import NODES, NONE
@@ -148,20 +148,6 @@ def test_every_node_once() -> None:
 
     assert sorted(rows(least)) == sorted(set(rows(nodes)))
     assert rows(least.take(which)) == rows(nodes)
-
-
-@pytest.mark.parametrize("largest", [3, 255, 2**40])
-@pytest.mark.parametrize("columns", [1, 8, 11])
-def test_different_rows_come_in_the_order_of_their_bytes(columns: int, largest: int) -> None:
-    stream = np.random.default_rng(columns)
-    for count in (0, 1, 300):
-        rows = stream.integers(-1, largest, (count, columns))
-        rows = rows[stream.integers(0, max(count, 1), count)]
-        first, which = unique_rows(rows)
-        texts = [row.tobytes() for row in rows]
-        assert [texts[i] for i in first] == sorted(set(texts))
-        assert all(texts.index(texts[i]) == i for i in first)
-        np.testing.assert_array_equal(rows[first][which], rows)
 
 
 def test_the_true_value_is_the_one_that_fits() -> None:

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from qdts.games import batch, family_names, load_game
+from qdts.hashing import distinct_rows
 from qdts.kernels import Ints
 from qdts.solving.tree.enumeration import enumerate_game
 from qdts.testing import ConformanceError, Law, check_game, golden
-from qdts.testing.rows import distinct, find
+from qdts.testing.rows import find
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SPECS = golden.registered()
@@ -54,7 +55,7 @@ def test_large_games_keep_the_laws(spec: str) -> None:
 
 @given(arrays(np.int64, st.tuples(st.integers(0, 30), st.integers(1, 3)), elements=st.integers(-1, 2)))
 def test_distinct_rows(rows: Ints) -> None:
-    number, first = distinct(rows)
+    number, first = distinct_rows(rows)
     assert (rows[first][number] == rows).all()
     assert len(np.unique(rows, axis=0)) == len(first)
     assert (np.diff(first) > 0).all()

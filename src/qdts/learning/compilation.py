@@ -30,6 +30,9 @@ KERNELS = (
     "solving.exact.values._reach",
     "solving.sequence.form._nash_conv",
     "nets.cache.remember",
+    "nets.gradients.value_gradient",
+    "nets.gradients.adam_step",
+    "nets.gradients.cross_entropy_gradient",
     "nets.encoding.encode",
     "games.batch._write_choices",
     "games.batch._count_choices",
@@ -55,6 +58,8 @@ KERNELS = (
     "solving.sampled_games.add_spread",
     "solving.sampled_games.add_residual",
     "solving.sampled_games.choose_actions",
+    "hashing._number_all",
+    "nets.gradients.pass_rectifier",
 )
 """Every kernel that learning a game with hidden information calls, those that take longest to compile first."""
 

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdts.games.game import Game
+from qdts.hashing import distinct_rows
 from qdts.kernels import Ints
 from qdts.learning.nodes.evaluation import act_nodes, policy_at, values_at
-from qdts.learning.nodes.nodes import Nodes, queries_of, sample_chain, unique_rows
+from qdts.learning.nodes.nodes import Nodes, queries_of, sample_chain
 from qdts.nets.evaluator import Network
 from qdts.search.evaluation.batches import empty_evaluations
 from qdts.search.evaluation.evaluator import NOTHING
@@ -72,7 +73,7 @@ def _chains(tree: GameTree) -> Chains:
     game = tree.game
     history = np.flatnonzero(tree.histories.mover >= 0)
     infoset, worlds = tree.histories.infoset[history].astype(np.int64), tree_worlds(tree)[history]
-    first, which = unique_rows(np.column_stack([infoset, worlds]))
+    which, first = distinct_rows(np.column_stack([infoset, worlds]))
     sets, players = infoset[first], tree.histories.mover[history[first]].astype(np.int64)
     nothing = np.full(len(first), NOTHING)
     nodes, pair, true = sample_chain(game, tree.infosets.views[sets], worlds[first], players, nothing)

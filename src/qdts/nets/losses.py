@@ -24,10 +24,9 @@ from torch.nn import functional
 from qdts.kernels import Ints, Reals
 from qdts.nets.encoding import Shape, as_outputs, child_columns, in_seats, offered
 from qdts.nets.examples import PolicyExamples, ValueExamples
+from qdts.nets.gradients import TINY
 from qdts.search.evaluation.evaluator import ACT
 
-TINY = 1e-6
-"""What a sum of weights counts as at least."""
 SMALLEST_VARIANCE = 1e-6
 """What the variance of targets counts as at least, in units of S²."""
 

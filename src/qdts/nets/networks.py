@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 import torch
@@ -21,23 +21,20 @@ from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
 from qdts.nets.bayes import BayesExamples, bayes_loss
 from qdts.nets.checkpoint import group_of, load_into
+from qdts.nets.descent import STATE, LayersDescent, PolicyGradient, ValueGradient, descend, make_adam, parameters_of
 from qdts.nets.encoding import encode
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples, sample_examples
 from qdts.nets.losses import LOSSES, OPTIONAL, Batch, cross_entropy, policy_tensors, value_tensors
 from qdts.nets.model import Belief, Model, Size, find_device, make_models
-from qdts.nets.trunk import Towers
+from qdts.nets.trunk import Mlp, Towers
 from qdts.parallel import in_parallel
 from qdts.search.evaluation.evaluator import Queries
 
 T = TypeVar("T")
-STATE = ("step", "exp_avg", "exp_avg_sq")
-"""What the optimiser knows of each parameter."""
 DEFAULT_SIZE = Size()
 ENCODED = 10
 """Steps whose inputs are encoded at once."""
-MAX_GRADIENT_NORM = 1.0
-"""Longer gradients are shortened to this."""
 
 
 class Steps(NamedTuple):
@@ -79,7 +76,7 @@ class Networks:
         self.updates = 0
         """How often the average was updated."""
         towers = self.model.body.children() if isinstance(self.model.body, Towers) else [self.model]
-        self._adams = {"model": [_adam(tower) for tower in towers], "belief": [_adam(self.belief)]}
+        self._adams = {"model": [make_adam(tower) for tower in towers], "belief": [make_adam(self.belief)]}
         """An optimiser for each tower."""
 
     def evaluator(self, model: str, belief: str | None, *, batch: int, cache: int, padded: bool = True) -> Network:
@@ -120,21 +117,29 @@ class Networks:
             batch = Batch(v_targets.take(v_rows[step]), values)
             return {name: loss(batch) for name, loss in chosen.items()}
 
-        def of_policy(tower: nn.Module, step: int) -> dict[str, Tensor]:
-            return policy_loss(step, tower(p_inputs(step)))
-
-        def of_values(tower: nn.Module, step: int) -> dict[str, Tensor]:
-            return value_losses(step, tower(v_inputs(step)))
-
         def of_both(step: int) -> dict[str, Tensor]:
             logits, values = self.model.heads(torch.cat([p_inputs(step), v_inputs(step)]), p_rows.shape[1])
             return policy_loss(step, logits) | value_losses(step, values)
 
-        body, losses = self.model.body, [of_both]
+        def fit_both() -> dict[str, float]:
+            return descend(self._adams["model"][0], of_both, steps.rates, weights)
+
+        def fit_policy(tower: nn.Module, adam: torch.optim.Adam) -> dict[str, float]:
+            if self._in_closed_form(tower):
+                gradient = PolicyGradient("policy_loss", p_targets)
+                return LayersDescent(tower, adam, p_rows.shape[1]).fit(p_inputs, p_rows, gradient, steps.rates)
+            return descend(adam, lambda step: policy_loss(step, tower(p_inputs(step))), steps.rates, weights)
+
+        def fit_values(tower: nn.Module, adam: torch.optim.Adam) -> dict[str, float]:
+            if self._in_closed_form(tower) and tuple(chosen) == ValueGradient.names:
+                gradient = ValueGradient(v_targets, weights)
+                return LayersDescent(tower, adam, v_rows.shape[1]).fit(v_inputs, v_rows, gradient, steps.rates)
+            return descend(adam, lambda step: value_losses(step, tower(v_inputs(step))), steps.rates, weights)
+
+        body, fits = self.model.body, [fit_both]
         if isinstance(body, Towers):
-            losses = [partial(of_policy, body.policy), partial(of_values, body.value)]
-        adams = self._adams["model"]
-        fits = [partial(_descend, adam, loss, steps.rates, weights) for adam, loss in zip(adams, losses, strict=True)]
+            of_policy, of_values = self._adams["model"]
+            fits = [partial(fit_policy, body.policy, of_policy), partial(fit_values, body.value, of_values)]
         found = apart(fits, threads)
         self.update_average()
         return {name: mean for means in found for name, mean in means.items()}
@@ -150,7 +155,7 @@ class Networks:
     ) -> dict[str, float]:
         """Fit H̄, which starts from the weights of H; the mean of each loss."""
         self.average_belief.load_state_dict(self.belief.state_dict())
-        return self._fit_belief(self.average_belief, _adam(self.average_belief), examples, steps, bayes, weight)
+        return self._fit_belief(self.average_belief, make_adam(self.average_belief), examples, steps, bayes, weight)
 
     def _fit_belief(
         self, belief: Belief, adam: torch.optim.Adam, examples: PolicyExamples, steps: Steps,
@@ -166,6 +171,10 @@ class Networks:
         targets = policy_tensors(examples, self.device, in_batch, weighted=True)
         inputs = self._inputs_of_steps(examples.queries, rows, belief=True)
 
+        if self._in_closed_form(belief.body) and views is None:
+            gradient = PolicyGradient("belief_loss", targets)
+            return LayersDescent(belief.body, adam, rows.shape[1]).fit(inputs, rows, gradient, steps.rates)
+
         def losses(step: int) -> dict[str, Tensor]:
             logits = belief(inputs(step))
             found = {"belief_loss": cross_entropy(logits, targets.take(rows[step]))}
@@ -175,7 +184,11 @@ class Networks:
                 found["bayes_loss"] = bayes_loss(belief(self.inputs(held.queries, everything, belief=True)), held)
             return found
 
-        return _descend(adam, losses, steps.rates, {"bayes_loss": weight})
+        return descend(adam, losses, steps.rates, {"bayes_loss": weight})
+
+    def _in_closed_form(self, body: nn.Module) -> TypeGuard[Mlp]:
+        """Whether a trunk has gradients in closed form: linear layers on the CPU."""
+        return isinstance(body, Mlp) and self.device.type == "cpu"
 
     def _inputs_of_steps(self, queries: Queries, rows: Ints, *, belief: bool = False) -> Callable[[int], Tensor]:
         """The inputs of each step, one after the other, which are encoded many steps at a time."""
@@ -213,7 +226,7 @@ class Networks:
         for name, module in self._modules().items():
             out |= {f"{name}.{key}": value.detach().cpu().clone() for key, value in module.state_dict().items()}
         for name, adams in self._adams.items():
-            for i, state in enumerate(adam.state.get(p, {}) for adam in adams for p in _parameters(adam)):
+            for i, state in enumerate(adam.state.get(p, {}) for adam in adams for p in parameters_of(adam)):
                 for key in STATE:
                     if key in state:
                         out[f"optimizer.{name}.{i}.{key}"] = state[key].detach().cpu().clone()
@@ -230,7 +243,7 @@ class Networks:
             raise InputError(f"{what} lacks 'optimizer.updates', expected a checkpoint of a run")
         wrong = updates.shape != () or updates.is_floating_point() or int(updates) < 0
         for name, adams in self._adams.items():
-            for i, (adam, parameter) in enumerate((a, p) for a in adams for p in _parameters(a)):
+            for i, (adam, parameter) in enumerate((a, p) for a in adams for p in parameters_of(a)):
                 start = f"{name}.{i}."
                 found = {key: kept.pop(start + key) for key in STATE if start + key in kept}
                 shapes = [tensor.shape for tensor in found.values()]
@@ -274,30 +287,3 @@ def _rows(weight: Reals, steps: Steps) -> tuple[Ints, Reals]:
     if len(weight) <= steps.examples:
         return np.tile(np.arange(len(weight)), (len(steps.rates), 1)), weight / max(weight.max(), 1e-300)
     return sample_examples(weight, len(steps.rates), steps.examples, steps.stream), np.ones(len(weight))
-
-
-def _adam(module: nn.Module) -> torch.optim.Adam:
-    return torch.optim.Adam(module.parameters(), fused=True)
-
-
-def _parameters(adam: torch.optim.Adam) -> list[Tensor]:
-    return [p for group in adam.param_groups for p in group["params"]]
-
-
-def _descend(
-    adam: torch.optim.Adam, losses: Callable[[int], dict[str, Tensor]], rates: Reals, weights: Mapping[str, float]
-) -> dict[str, float]:
-    """Take a step of each rate down the weighted sum of losses, which depend on the number of the step; their means."""
-    total: dict[str, Tensor] = {}
-    for step, rate in enumerate(rates):
-        found = losses(step)
-        for group in adam.param_groups:
-            group["lr"] = float(rate)
-        adam.zero_grad()
-        total_loss = torch.stack([weights.get(name, 1.0) * loss for name, loss in found.items()]).sum()
-        total_loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(_parameters(adam), MAX_GRADIENT_NORM)
-        adam.step()
-        for name, loss in found.items():
-            total[name] = total.get(name, 0.0) + loss.detach()
-    return {name: float(sum_) / len(rates) for name, sum_ in total.items()}

@@ -10,12 +10,12 @@ from typing import Literal
 import numpy as np
 
 from qdts.games.game import Game
+from qdts.hashing import distinct_rows
 from qdts.testing import laws, reachable
 from qdts.testing.completions import Completions
 from qdts.testing.faults import Law
 from qdts.testing.laws import Seat
 from qdts.testing.positions import Positions, enumerate_positions, sample_positions
-from qdts.testing.rows import distinct
 from qdts.testing.smaller import smaller_games
 from qdts.testing.transcript import check_same, interpreted_lines
 
@@ -162,7 +162,7 @@ class _Check:
             spec=self.game.spec,
             mode="enumerated" if self.positions.whole else "sampled",
             histories=int(self.positions.histories.sum()),
-            worlds=len(distinct(self.positions.worlds)[1]),
+            worlds=len(distinct_rows(self.positions.worlds)[1]),
             views=sum(len(seat.first) for seat in self.seats),
             completions=sum(len(filled.worlds) for filled in found),
             games=None if self.positions.whole else self.samples,

@@ -15,10 +15,11 @@ from qdts.errors import InputError
 from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, NO_HOLE, OTHERS, TERMINAL, UNKNOWN
+from qdts.hashing import distinct_rows
 from qdts.kernels import Ints
 from qdts.testing.faults import ConformanceError, Law, Named, require, written
 from qdts.testing.positions import TOLERANCE, Positions
-from qdts.testing.rows import distinct, fingerprint
+from qdts.testing.rows import fingerprint
 
 BLOCK = 1 << 15
 """How many vectors' features are held at once."""
@@ -38,7 +39,7 @@ class Seat(NamedTuple):
 def take_seat(game: Game, positions: Positions, player: int) -> Seat:
     """A player's view of every position."""
     seen = batch.views(game, positions.worlds, player)
-    return Seat(player, seen, *distinct(seen))
+    return Seat(player, seen, *distinct_rows(seen))
 
 
 def spread(vectors: Ints) -> Ints:
@@ -167,9 +168,9 @@ def _who(mover: int) -> str:
 
 def check_features(game: Game, player: int, vectors: Ints) -> None:
     """Features are finite, all written, the same for the same vector, and different for different ones."""
-    vectors = vectors[distinct(vectors)[1]]
+    vectors = vectors[distinct_rows(vectors)[1]]
     marks = [_fingerprints(game, player, vectors[at : at + BLOCK]) for at in range(0, len(vectors), BLOCK)]
-    number, first = distinct(np.concatenate(marks))
+    number, first = distinct_rows(np.concatenate(marks))
     later = np.flatnonzero(first[number] != np.arange(len(number)))
     one, other = vectors[later], vectors[first[number[later]]]
     differ = (batch.features(game, one, player) != batch.features(game, other, player)).any(axis=1)

@@ -19,9 +19,9 @@ import numpy as np
 from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
+from qdts.hashing import distinct_rows
 from qdts.kernels import Ints, Reals
 from qdts.testing.faults import Law, Named, require
-from qdts.testing.rows import distinct
 
 TOLERANCE = 1e-9
 """How far sums of probabilities and of returns may be off by rounding."""
@@ -67,7 +67,7 @@ def enumerate_positions(game: Game, limit: int) -> Positions | None:
         if len(choices.source) > limit:
             return None
         children = _stepped(game, level.worlds, choices)
-        target, first = distinct(children)
+        target, first = distinct_rows(children)
         histories, reach = np.zeros(len(first), np.int64), np.zeros(len(first))
         np.add.at(histories, target, level.histories[choices.source])
         np.add.at(reach, target, level.reach[choices.source] * choices.chance)

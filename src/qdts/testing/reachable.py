@@ -12,12 +12,13 @@ import numpy as np
 from qdts.errors import InputError
 from qdts.games import batch
 from qdts.games.game import Game
+from qdts.hashing import distinct_rows
 from qdts.kernels import Ints, Reals
 from qdts.testing.completions import Completions, complete, follow, sample
 from qdts.testing.faults import ConformanceError, Law, require, written
 from qdts.testing.laws import Seat, spread
 from qdts.testing.positions import TOLERANCE, Positions
-from qdts.testing.rows import distinct, find
+from qdts.testing.rows import find
 
 Story = list[tuple[bytes, int]]
 """Every view that a player had, one after the other, and what they did at the last of each (or NOTHING)."""
@@ -29,7 +30,7 @@ VIEWS_A_SAMPLE = 10
 
 def check_all_completions(game: Game, positions: Positions, seat: Seat) -> Completions:
     """The completions of every view of a player are exactly the worlds with that view."""
-    _, first = distinct(positions.worlds)
+    _, first = distinct_rows(positions.worlds)
     worlds, view_of = positions.worlds[first], seat.number[first]
     seen = seat.views[seat.first]
     found = complete(game, seen, len(worlds) + 1)
@@ -46,7 +47,7 @@ def check_all_completions(game: Game, positions: Positions, seat: Seat) -> Compl
 
 def check_weights(game: Game, positions: Positions, seat: Seat, found: Completions) -> None:
     """The product of the weights is the probability of the world given the view, under chance alone."""
-    number, first = distinct(positions.worlds)
+    number, first = distinct_rows(positions.worlds)
     reach: Reals = np.bincount(number, positions.reach, minlength=len(first)).astype(np.float64)
     reach = reach[find(positions.worlds[first], found.worlds)]
     share = reach / np.bincount(found.origin, reach)[found.origin]

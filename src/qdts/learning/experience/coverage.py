@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qdts.hashing import distinct_rows
 from qdts.kernels import Ints
-from qdts.learning.nodes.nodes import unique_rows
 
 
 class Coverage:
@@ -23,7 +23,7 @@ class Coverage:
         """Which of some views were met."""
         if self._met is None:
             return np.zeros(len(views), np.bool_)
-        _, which = unique_rows(np.concatenate([self._met, np.column_stack([players, views])]))
+        which, _ = distinct_rows(np.concatenate([self._met, np.column_stack([players, views])]))
         known = np.zeros(len(which), np.bool_)
         known[which[: len(self._met)]] = True
         return known[which[len(self._met) :]]

@@ -14,6 +14,7 @@ import numpy as np
 
 from qdts.games import batch
 from qdts.games.game import Game
+from qdts.hashing import distinct_rows
 from qdts.kernels import Ints, Reals
 from qdts.learning.config import Config, at
 from qdts.learning.experience.coverage import Coverage
@@ -21,7 +22,7 @@ from qdts.learning.experience.experience import SELF_PLAY, Experience, Report, R
 from qdts.learning.metrics import Line
 from qdts.learning.nodes.clock import Clock, Timed
 from qdts.learning.nodes.evaluation import NO_ACTION, policy_at, values_of_children
-from qdts.learning.nodes.nodes import arrive, distinct, queries_of, unique_rows, views_of
+from qdts.learning.nodes.nodes import arrive, distinct, queries_of, views_of
 from qdts.learning.selfplay.record import Record
 from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, sample_games
 from qdts.learning.targets.bayes import bayes_examples
@@ -71,7 +72,7 @@ def policy_only(network: Network | Timed) -> Evaluate:
         acts = np.flatnonzero(mover >= 0)
         if len(acts):
             seen, players = views_of(game, worlds[acts], mover[acts]), mover[acts]
-            first, which = unique_rows(np.column_stack([players, seen]))
+            which, first = distinct_rows(np.column_stack([players, seen]))
             known = policy_at(game, network, seen[first], players[first])[:, : game.max_branching]
             policy[acts, : known.shape[1]] = np.maximum(known, 0.0)[which]
         return Guess(policy, np.zeros((len(worlds), game.max_branching, 0), np.float32))

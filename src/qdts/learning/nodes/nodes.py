@@ -21,6 +21,7 @@ from qdts.games.game import Game
 from qdts.games.interface import CHANCE as CHANCE_MOVES
 from qdts.games.interface import NO_HOLE
 from qdts.games.interface import TERMINAL as OVER
+from qdts.hashing import distinct_rows
 from qdts.kernels import Ints
 from qdts.search.evaluation.batches import empty_queries
 from qdts.search.evaluation.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, TERMINAL, Queries
@@ -52,27 +53,8 @@ def joined(parts: list[Nodes]) -> Nodes:
 def distinct(nodes: Nodes) -> tuple[Nodes, Ints]:
     """Every different node once, and for each given node which of these it is."""
     keys = np.column_stack([nodes.kind, nodes.player, nodes.pending, nodes.hole, nodes.vector])
-    first, which = unique_rows(keys)
+    which, first = distinct_rows(keys)
     return nodes.take(first), which
-
-
-def unique_rows(rows: Ints) -> tuple[Ints, Ints]:
-    """The first index of each different row of a matrix, and for every row which of these it equals.
-
-    Different rows are in the order of their bytes. Small numbers keep that order as one byte each, −1 being the last;
-    eight of them are sorted as one number.
-    """
-    narrow = bool(((rows >= -1) & (rows < 255)).all())
-    columns = -(-rows.shape[1] // 8) * 8 if narrow else rows.shape[1]
-    packed = np.zeros((len(rows), columns), np.uint8 if narrow else np.int64)
-    packed[:, : rows.shape[1]] = rows.astype(packed.dtype)
-    keys = packed.view(">u8").astype(np.uint64)
-    order = np.lexsort(keys.T[::-1])
-    new = np.ones(len(rows), np.bool_)
-    new[1:] = (keys[order[1:]] != keys[order[:-1]]).any(1)
-    which = np.empty(len(rows), np.int64)
-    which[order] = np.cumsum(new) - 1
-    return order[new].astype(np.int64), which
 
 
 def arrive(game: Game, worlds: Ints, owner: Ints) -> Nodes:

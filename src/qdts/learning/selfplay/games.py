@@ -15,8 +15,9 @@ import numpy as np
 from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE, TERMINAL
+from qdts.hashing import distinct_rows
 from qdts.kernels import Ints, Reals
-from qdts.learning.nodes.nodes import unique_rows, views_of
+from qdts.learning.nodes.nodes import views_of
 from qdts.learning.selfplay.decisions import Decide, Decisions
 from qdts.learning.selfplay.record import NO_SEARCH, NOBODY, Record, world_type
 
@@ -73,7 +74,7 @@ def play_games(
         if len(acts):
             players = mover[acts]
             seen = views_of(game, before[acts], players)
-            first_seen, which = unique_rows(np.column_stack([players, seen]))
+            which, first_seen = distinct_rows(np.column_stack([players, seen]))
             views, movers = seen[first_seen], players[first_seen]
             decided = decide(views, movers)
             legal = batch.choices(game, views, movers).number

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from qdts.games import batch
 from qdts.games.game import Game
+from qdts.hashing import distinct_rows
 from qdts.kernels import Ints
-from qdts.learning.nodes.nodes import unique_rows, views_of
+from qdts.learning.nodes.nodes import views_of
 from qdts.learning.selfplay.record import NO_SEARCH, NOBODY, Record, world_type
 
 
@@ -98,7 +99,7 @@ def _views(game: Game, world: NDArray[np.int64], mover: Ints) -> tuple[Ints, Int
     """The number of the view that each step was made at, NO_SEARCH for chance, and the number of its actions."""
     acts = np.flatnonzero(mover >= 0)
     seen = views_of(game, world[acts].astype(np.int64), mover[acts])
-    first, which = unique_rows(np.column_stack([mover[acts], seen]))
+    which, first = distinct_rows(np.column_stack([mover[acts], seen]))
     search = np.full(len(mover), NO_SEARCH, np.int64)
     search[acts] = which
     return search, batch.choices(game, seen[first], mover[acts][first]).counts

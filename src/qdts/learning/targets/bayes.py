@@ -20,9 +20,10 @@ import numpy as np
 from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import CHANCE
+from qdts.hashing import distinct_rows
 from qdts.kernels import Ints, Reals
 from qdts.learning.nodes.clock import Timed
-from qdts.learning.nodes.nodes import distinct, queries_of, sample_chain, unique_rows, views_of
+from qdts.learning.nodes.nodes import distinct, queries_of, sample_chain, views_of
 from qdts.learning.selfplay.sampling import NO_PARENT, Level
 from qdts.nets.bayes import BayesExamples
 from qdts.nets.evaluator import Network
@@ -68,8 +69,8 @@ def worlds_met(game: Game, levels: Sequence[Level]) -> Worlds:
         player = level.mover[rows]
         parts.append((level.world[rows], player, level.times[rows], *(column[rows, player] for column in reach)))
     world, player, times, start, since, last_level, last_row = (np.concatenate(c) for c in zip(*parts, strict=True))
-    _, view = unique_rows(np.column_stack([player, views_of(game, world, player)]))
-    first, which = unique_rows(np.column_stack([player, world]))
+    view, _ = distinct_rows(np.column_stack([player, views_of(game, world, player)]))
+    which, first = distinct_rows(np.column_stack([player, world]))
     total = np.bincount(which, times, len(first)).astype(np.int64)
     order = np.argsort(view[first], kind="stable")
     at = first[order]

@@ -26,8 +26,9 @@ from typing import NamedTuple
 import numpy as np
 
 from qdts.games.game import Game
+from qdts.hashing import distinct_rows
 from qdts.kernels import Ints, Reals, Reals32
-from qdts.learning.nodes.nodes import unique_rows, views_of
+from qdts.learning.nodes.nodes import views_of
 from qdts.learning.selfplay.sampling import Level
 from qdts.solving.sampled_games import add_residual, add_spread, add_views, back_up
 
@@ -102,7 +103,7 @@ def views_of_movers(game: Game, levels: Sequence[Level], estimates: Sequence[Est
     rows = [np.flatnonzero(level.mover >= 0) for level in levels]
     player = np.concatenate([level.mover[own] for level, own in zip(levels, rows, strict=True)])
     view = views_of(game, np.concatenate([level.world[own] for level, own in zip(levels, rows, strict=True)]), player)
-    first, which = unique_rows(np.column_stack([player, view]))
+    which, first = distinct_rows(np.column_stack([player, view]))
     size = (len(first), levels[0].policy.shape[1])
     degree, times, weight, value, square, off = np.zeros(len(first), np.int64), *np.zeros((5, len(first)))
     policy, action, squares, taking, child = np.zeros((5, *size))
