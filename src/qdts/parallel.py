@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -25,7 +26,49 @@ def in_parallel(jobs: Sequence[Callable[[], T]], threads: int, prepare: Callable
         >>> in_parallel([lambda: 1, lambda: 2], threads=2)
         [1, 2]
     """
-    if threads == 1 or len(jobs) == 1:
+    if threads == 1 or len(jobs) <= 1:
         return [job() for job in jobs]
     with ThreadPoolExecutor(min(threads, len(jobs)), initializer=prepare) as pool:
         return [future.result() for future in [pool.submit(job) for job in jobs]]
+
+
+def in_turns(
+    jobs: Sequence[Generator[None, None, T]], threads: int, prepare: Callable[[], object] | None = None
+) -> list[T]:
+    """What each job returns, in their order; at most so many run at once, and each makes way wherever it yields.
+
+    So three long jobs keep two threads busy to the end, where whole jobs would leave one of them idle during the last.
+
+    Args:
+        jobs: They must not depend on each other, nor on a thread: each may go on in another one after it has yielded.
+        threads: 1 runs all of them in the thread of the caller.
+        prepare: Called in each new thread before its first job.
+
+    Returns:
+        The results. An exception of a job is raised at the end.
+
+    Examples:
+        >>> def count(n):
+        ...     for _ in range(n):
+        ...         yield
+        ...     return n
+        >>> in_turns([count(3), count(1)], threads=2)
+        [3, 1]
+    """
+    waiting, found = deque(enumerate(jobs)), dict[int, T]()
+
+    def take_turns() -> None:
+        while True:
+            try:
+                k, job = waiting.popleft()
+            except IndexError:
+                return
+            try:
+                next(job)
+            except StopIteration as end:
+                found[k] = end.value
+            else:
+                waiting.append((k, job))
+
+    in_parallel([take_turns] * min(threads, len(jobs)), threads, prepare)
+    return [found[k] for k in range(len(jobs))]

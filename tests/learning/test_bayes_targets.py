@@ -19,7 +19,7 @@ from qdts.learning.targets.bayes import bayes_examples, worlds_met
 from qdts.nets.bayes import BayesExamples, bayes_loss
 from qdts.nets.evaluator import Network
 from qdts.nets.model import Size
-from qdts.nets.networks import Networks, Steps
+from qdts.nets.networks import Networks, Steps, run_fits
 from qdts.search.beliefs.overrides import BeliefOverride
 from qdts.search.evaluation.evaluator import Evaluation, Query
 from qdts.search.options.variants import Belief
@@ -143,7 +143,7 @@ def test_h_learns_bayes_rule_by_this_loss_alone() -> None:
     before = measure(learner.evaluator()).belief_error
     nothing = experience.belief._replace(target=np.zeros_like(experience.belief.target))
     steps = Steps(np.geomspace(3e-3, 3e-4, 300), 256, np.random.default_rng(0))
-    losses = learner.networks.fit_belief(nothing, steps, experience.bayes, 1.0)
+    losses = run_fits([learner.networks.belief_fit(nothing, steps, experience.bayes, 1.0)])
     after = measure(learner.evaluator()).belief_error
     assert losses["belief_loss"] == 0.0
     assert before is not None

@@ -115,6 +115,38 @@ def test_children_are_those_of_a_search(spec: str) -> None:
     assert compared > len(tree.choice) // 2
 
 
+def table_of(game: Game, rows: int, width: int) -> batch.Table:
+    return batch.Table(np.zeros(rows, np.int64), np.zeros((rows, width), np.int64), np.zeros((rows, width)))
+
+
+@pytest.mark.parametrize("width", [2, 9])
+@pytest.mark.parametrize("spec", ["leduc_poker", "liars_dice(numdice=2,dice_sides=2)"])
+def test_a_table_holds_what_is_listed(spec: str, width: int) -> None:
+    """In the rows that are named, in any order; what a row has no room for is left out."""
+    game, room = load_game(spec), np.random.default_rng(1)
+    found, players = turns(game, 20)
+    worlds, mover = np.array([game.initial(), *found]), np.array([CHANCE_MOVES, *players])
+    views = np.array([game.view(w, p) for w, p in zip(found, players, strict=True)])
+    holes = np.array([game.hole(v) for v in views])
+    assert (holes != NO_HOLE).all()
+    rows, out = room.permutation(30)[:21], table_of(game, 30, width)
+    batch.tabulate_choices(game, worlds, mover, rows, out)
+    for row, world, player in zip(rows, worlds, mover, strict=True):
+        legal = [] if player == CHANCE_MOVES else [(a, 1.0 / len(game.legal(world))) for a in game.legal(world)]
+        listed = (game.chance(world) if player == CHANCE_MOVES else legal)[:width]
+        numbers, chances = zip(*listed, *[(0, 0.0)] * (width - len(listed)), strict=True)
+        assert (out.counts[row], *out.number[row]) == (len(listed), *numbers)
+        np.testing.assert_allclose(out.chance[row], chances)
+    assert out.counts[np.setdiff1d(np.arange(30), rows)].sum() == 0
+
+    out = table_of(game, 20, width)
+    batch.tabulate_values(game, views, holes, np.arange(20), out)
+    for row, (view, hole) in enumerate(zip(views, holes, strict=True)):
+        listed = game.values(view, int(hole))[:width]
+        assert out.number[row, : out.counts[row]].tolist() == [x for x, _ in listed]
+        np.testing.assert_allclose(out.chance[row, : out.counts[row]], [w for _, w in listed])
+
+
 @pytest.mark.parametrize("spec", [spec for spec in KINDS if load_game(spec).hidden])
 def test_a_chain_ends_in_the_true_world(spec: str) -> None:
     """Each of its nodes is the child of the one before by the true value, and filling the last hole gives the world."""

@@ -12,9 +12,11 @@ from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, Reals
 from qdts.learning.config import SETTINGS
-from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, sample_games
+from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, moves_of, sample_games
 from qdts.learning.targets.estimates import BASELINES, Estimates, estimate, noise, residual, spread, views_of_movers
 from qdts.learning.targets.policy import damped
+from qdts.learning.targets.sampled_values import value_examples_of
+from qdts.search.evaluation.evaluator import SAMPLE
 from qdts.solving.exact.values import history_values, infoset_values
 from qdts.solving.sampled_games import choose_actions
 from qdts.solving.tree.recent import game_tree
@@ -85,6 +87,16 @@ def test_parts_in_one_pass() -> None:
     np.testing.assert_array_equal(over, 300)
 
 
+def test_moves_are_the_choices_of_players_that_games_took() -> None:
+    _, levels, _ = sampled("leduc_poker", 200)
+    moves = {number: (rows, columns) for number, rows, columns in moves_of(levels)}
+    assert list(moves) == list(range(len(levels) - 1))
+    for number, (rows, columns) in moves.items():
+        level = levels[number]
+        np.testing.assert_array_equal((rows, columns), np.nonzero((level.mover[:, None] >= 0) * level.taken))
+    assert sum(len(rows) for rows, _ in moves.values()) > 100
+
+
 def sampled(
     spec: str, games: int, seed: int = 1, baseline: str = "children"
 ) -> tuple[Game, list[Level], list[Estimates]]:
@@ -148,6 +160,21 @@ def test_estimates_are_unbiased_whatever_is_guessed(spec: str, baseline: str) ->
     error = values.std(0) / np.sqrt(len(values))
     assert (np.abs(values.mean(0) - exact) < 4.5 * error).all()
     assert (error < 0.2 * game.scale).all()
+
+
+def test_only_the_true_value_of_a_hole_has_a_target() -> None:
+    """Number 0 stands in the places beyond a node's choices, too."""
+    game, levels, estimates = sampled("leduc_poker", 300)
+    views = views_of_movers(game, levels, estimates)
+    examples = value_examples_of(
+        game, levels, estimates, views, most=900, power=1.0, stream=np.random.default_rng(5)
+    )  # fmt: skip
+    at_holes = np.flatnonzero(examples.queries.kind == SAMPLE)
+    assert len(at_holes) > 50
+    known = examples.has_children[at_holes] > 0
+    assert (known.sum(1) == 1).all()
+    assert (np.argmax(known, 1) < examples.queries.degree[at_holes]).all()
+    assert 0 in examples.queries.choices[at_holes][known]
 
 
 @pytest.mark.parametrize("spec", HIDDEN)

@@ -17,7 +17,7 @@ from qdts.learning.targets.belief import belief_examples, belief_targets, explor
 from qdts.nets.descent import LayersDescent, PolicyGradient, ValueGradient
 from qdts.nets.losses import Batch, child_loss, cross_entropy, policy_tensors, value_loss, value_tensors
 from qdts.nets.model import Size
-from qdts.nets.networks import Networks, Steps
+from qdts.nets.networks import Networks, Steps, run_fits
 from qdts.nets.trunk import Mlp, Towers
 
 WEIGHTS = {"value_loss": 0.7, "child_loss": 1.6}
@@ -72,10 +72,9 @@ def test_h(spec: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     examples = belief_examples(fast.game, belief_targets(fast.game, explorers_moves(sample(spec, 12))))
     slow = by_autograd(fast, monkeypatch)
     for seed in (0, 1):
-        found, expected = (x.fit_belief(examples, steps_of(count, seed)) for x in (fast, slow))
+        found, expected = (run_fits([x.belief_fit(examples, steps_of(count, seed))]) for x in (fast, slow))
         assert found == pytest.approx(expected, rel=1e-4)
-    fast.fit_average_belief(examples, steps_of(count, 2))
-    slow.fit_average_belief(examples, steps_of(count, 2))
+    run_fits([x.average_belief_fit(examples, steps_of(count, 2)) for x in (fast, slow)])
     assert_close(fast, slow)
 
 
@@ -139,7 +138,7 @@ def test_a_model_is_as_it_was_until_its_fit_has_ended() -> None:
     descent = LayersDescent(body.policy, networks._adams["model"][0], 5)
     gradient = PolicyGradient("policy_loss", policy_tensors(policy, networks.device))
     with pytest.raises(KeyboardInterrupt):
-        descent.fit(interrupted, np.tile(np.arange(5), (4, 1)), gradient, np.full(4, 0.01))
+        run_fits([descent.fit(interrupted, np.tile(np.arange(5), (4, 1)), gradient, np.full(4, 0.01))])
     after = networks.tensors()
     assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)

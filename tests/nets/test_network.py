@@ -15,6 +15,7 @@ from qdts.kernels import Reals
 from qdts.nets.evaluator import Network
 from qdts.nets.model import Belief, PolicyValue
 from qdts.rng import State, seeded
+from qdts.search.evaluation.batches import empty_evaluations, empty_queries
 from qdts.search.evaluation.evaluator import ACT, CHANCE, NOTHING, OPPONENT, SAMPLE, Evaluation, Query
 from qdts.search.forest.lanes.lane import NODES, NONE
 from qdts.search.forest.searcher import Searcher
@@ -26,10 +27,10 @@ PERFECT = ["connect_four", "tic_tac_toe", "pig(players=3,winscore=20)"]
 
 
 @cache
-def models(spec: str, child_values: bool = True) -> tuple[PolicyValue, Belief]:
+def models(spec: str, child_values: bool = True, towers: int = 1) -> tuple[PolicyValue, Belief]:
     game = load_game(spec)
     found = (
-        PolicyValue(game, width=16, layers=2, child_values=child_values, trunk="mlp"),
+        PolicyValue(game, width=16, layers=2, child_values=child_values, trunk="mlp", towers=towers),
         Belief(game, width=16, layers=1, trunk="mlp"),
     )
     torch.manual_seed(7)
@@ -177,6 +178,34 @@ def test_a_row_says_the_same_wherever_it_stands(batch: int, trunk: str, width: i
         assert torch.equal(model(rows[order]), before[order])
         rows[1:] = 0.0
         assert torch.equal(model(rows)[0], before[0])
+
+
+@pytest.mark.parametrize("towers", [1, 2])
+@pytest.mark.parametrize("spec", ["leduc_poker", "connect_four"])
+def test_batches_that_are_not_padded_say_the_same(spec: str, towers: int) -> None:
+    """Of 40 rows in batches of 16: two whole ones, and the rest."""
+    game = load_game(spec)
+    views, players = roots(game, 40)
+    kinds = [SAMPLE if game.hidden and i % 3 == 0 else ACT for i in range(40)]
+    queries = empty_queries(game, 40)
+    for row, (kind, view, player) in enumerate(zip(kinds, views, players, strict=True)):
+        queries.kind[row], queries.vector[row], queries.player[row] = kind, view, player
+        queries.pending[row] = game.legal(view)[0] if kind == SAMPLE else NOTHING
+        queries.hole[row] = game.hole(view) if kind == SAMPLE else NOTHING
+        offered = game.values(view, game.hole(view)) if kind == SAMPLE else [(a, 1.0) for a in game.legal(view)]
+        queries.degree[row] = len(offered)
+        queries.choices[row, : len(offered)] = [x for x, _ in offered]
+        queries.weights[row, : len(offered)] = [w for _, w in offered]
+    found = []
+    for padded in (True, False):
+        evaluator = Network(game, *models(spec, True, towers), batch=16, padded=padded)
+        found.append(empty_evaluations(game, 40))
+        evaluator.evaluate_batch(queries, found[-1])
+        evaluator.evaluate_batch(queries, found[-1])  # what was there before does not matter
+        assert evaluator.queries == 80
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5)
+    assert (found[0].prior.sum(1) > 0.99).all()
 
 
 def test_what_is_not_possible_has_no_probability() -> None:

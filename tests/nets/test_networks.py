@@ -31,7 +31,7 @@ from qdts.nets.losses import (
     value_tensors,
 )
 from qdts.nets.model import Size
-from qdts.nets.networks import Networks, Steps, use_threads
+from qdts.nets.networks import Networks, Steps, run_fits, use_threads
 from qdts.search.evaluation.batches import empty_evaluations
 from qdts.search.evaluation.evaluator import ACT, CHANCE, OPPONENT, SAMPLE
 
@@ -251,7 +251,7 @@ def fitted(networks: Networks, spec: str, times: int, seed: int = 0) -> list[flo
         out += networks.fit(policy, value, steps, {"child_loss": 0.5}).values()
         if networks.game.hidden:
             examples = belief_examples(networks.game, belief_targets(networks.game, explorers_moves(sample(spec, 12))))
-            out += networks.fit_belief(examples, steps).values()
+            out += run_fits([networks.belief_fit(examples, steps)]).values()
     return out
 
 

@@ -41,6 +41,14 @@ class Choices(NamedTuple):
     chance: Reals  # [E] its probability or weight; 1 for a player's action
 
 
+class Table(NamedTuple):
+    """What may happen at each of some vectors, a row each; 0 where there is nothing more. B choices at most."""
+
+    counts: Ints  # [N]
+    number: Ints  # [N, B] actions, outcomes or values
+    chance: Reals  # [N, B] their probabilities or weights; a player's actions share 1 equally
+
+
 class Scratch(NamedTuple):
     """Room for the choices of one vector, with SPARE more than the game declares."""
 
@@ -49,8 +57,10 @@ class Scratch(NamedTuple):
 
 
 ChoicesType = types.NamedTuple([int64[::1], int64[::1], int64[::1], float64[::1]], Choices)
+TableType = types.NamedTuple([int64[::1], int64[:, ::1], float64[:, ::1]], Table)
 ScratchType = types.NamedTuple([int64[::1], float64[::1]], Scratch)
 declare(Choices, ChoicesType)
+declare(Table, TableType)
 declare(Scratch, ScratchType)
 
 
@@ -69,6 +79,16 @@ def choices(game: Game, worlds: Ints, mover: Ints) -> Choices:
 def values(game: Game, views: Ints, hole: Ints) -> Choices:
     """What the holes may hold."""
     return _flat(game, game.num_values, views, hole, _count_values, _write_values)
+
+
+def tabulate_choices(game: Game, worlds: Ints, mover: Ints, rows: Ints, out: Table) -> None:
+    """Write what the movers, players or chance, may do into those rows of a table; all else there is 0 before."""
+    _tabulate_choices(game.kernels, game.rules, worlds, mover, rows, _scratch(game.max_branching), out)
+
+
+def tabulate_values(game: Game, views: Ints, hole: Ints, rows: Ints, out: Table) -> None:
+    """Write what the holes may hold into those rows of a table; all else there is 0 before."""
+    _tabulate_values(game.kernels, game.rules, views, hole, rows, _scratch(game.num_values), out)
 
 
 def stepped(game: Game, worlds: Ints, action: Ints) -> Ints:
@@ -215,6 +235,32 @@ def _write_values(game: Any, rules: Ints, views: Ints, hole: Ints, scratch: Scra
     for i in range(views.shape[0]):
         _offer(game, rules, views[i], hole[i], scratch)
         at = _append(scratch, out.counts[i], at, out)
+
+
+@kernel()
+def _put(scratch: Scratch, n: int, share: float, row: int, out: Table) -> None:
+    """Copy n choices from scratch to a row, their chances times `share`."""
+    out.counts[row] = min(max(n, 0), out.number.shape[1])
+    for k in range(out.counts[row]):
+        out.number[row, k], out.chance[row, k] = scratch.numbers[k], share * scratch.chances[k]
+
+
+_table_type = types.void(KernelsType, RulesType, Vectors, int64[::1], int64[::1], ScratchType, TableType)
+
+
+@kernel(_table_type)
+def _tabulate_choices(
+    game: Any, rules: Ints, worlds: Ints, mover: Ints, rows: Ints, scratch: Scratch, out: Table
+) -> None:
+    for i in range(worlds.shape[0]):
+        n = _choose(game, rules, worlds[i], mover[i], scratch.numbers, scratch.chances)
+        _put(scratch, n, 1.0 if mover[i] < 0 else 1.0 / max(1, n), rows[i], out)
+
+
+@kernel(_table_type)
+def _tabulate_values(game: Any, rules: Ints, views: Ints, hole: Ints, rows: Ints, scratch: Scratch, out: Table) -> None:
+    for i in range(views.shape[0]):
+        _put(scratch, _offer(game, rules, views[i], hole[i], scratch), 1.0, rows[i], out)
 
 
 @kernel(int64(KernelsType, RulesType, Vectors, Vectors, int64[::1], float64[::1], int64))

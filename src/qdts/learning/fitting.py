@@ -27,7 +27,7 @@ from qdts.learning.targets.policy import policy_examples, policy_targets
 from qdts.learning.targets.value import OUTCOME, ValueTargets, value_examples, value_targets
 from qdts.nets.examples import PolicyExamples, choose
 from qdts.nets.held_out import held_out_losses
-from qdts.nets.networks import Steps
+from qdts.nets.networks import Steps, run_fits
 
 HELD_OUT = 0.1
 """The share of games that nothing is learned from."""
@@ -137,11 +137,12 @@ class Fitting:
         value = value_examples(game, chosen, self._learner.resources.evaluator(bulk=True))
         weights = {"value_loss": config.value.weight, "child_loss": config.value.child_weight}
         losses = networks.fit(
-            examples.policy, value, Steps(rates, config.fit.rows, stream), weights, self._learner.resources.threads
-        )
+            examples.policy, value, Steps(rates, config.fit.rows, stream), weights,
+            threads=self._learner.resources.threads,
+        )  # fmt: skip
         if examples.belief is not None:
             rates = np.full(steps, at(config.belief.rate, config.belief.rate_last, progress))
-            losses |= networks.fit_belief(examples.belief, Steps(rates, config.fit.rows, stream))
+            losses |= run_fits([networks.belief_fit(examples.belief, Steps(rates, config.fit.rows, stream))])
         self.entropy = examples.policy.entropy
         return losses
 

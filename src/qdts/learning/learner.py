@@ -29,10 +29,11 @@ from qdts.learning.nodes.clock import Timed
 from qdts.learning.selfplay.sampling import sample_games
 from qdts.learning.targets.belief import belief_examples, belief_targets, choose_moves, moves_in
 from qdts.nets.bayes import BayesExamples
+from qdts.nets.descent import Fit
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples
 from qdts.nets.model import Size
-from qdts.nets.networks import Networks, Steps, apart
+from qdts.nets.networks import Networks, Steps, run_fits
 
 
 def plays_by(game: Game, config: Config) -> str:
@@ -118,24 +119,16 @@ class Learner:
             "best_child_loss": config.value.best_child,
         }
 
-        threads, training = self.resources.threads, partial(self.resources.clock.part, "training")
-
-        def fit_model() -> Line:
-            return self.networks.fit(experience.policy, experience.value, steps, weights, threads=threads)
-
-        beliefs, bayes = experience.belief, experience.bayes
-        if beliefs is None:
-            with training():
-                metrics = fit_model()
-            if self.game.hidden and config.belief.source != "exact":
-                beliefs, bayes = self._new_beliefs(generation)
-                with training():
-                    metrics |= self._fit_belief(beliefs, bayes, generation, progress)
-        else:
-            with training():
-                parts = [fit_model, lambda: self._fit_belief(beliefs, bayes, generation, progress)]
-                model, belief = apart(parts, threads)
-            metrics = model | belief
+        belief_fit = partial(self._belief_fit, generation=generation, progress=progress)
+        beside = [] if experience.belief is None else [belief_fit(experience.belief, experience.bayes)]
+        with self.resources.clock.part("training"):
+            metrics: Line = self.networks.fit(
+                experience.policy, experience.value, steps, weights, threads=self.resources.threads, beside=beside
+            )
+        if experience.belief is None and self.game.hidden and config.belief.source != "exact":
+            examples = self._new_beliefs(generation)
+            with self.resources.clock.part("training"):
+                metrics |= run_fits([belief_fit(*examples)])
         return metrics | {"entropy": experience.policy.entropy}
 
     def _new_beliefs(self, generation: int) -> tuple[PolicyExamples, BayesExamples | None]:
@@ -144,13 +137,13 @@ class Learner:
         stream = self.resources.stream(generation, SAMPLING)
         return self._sampled_beliefs(self.evaluator(), config.games, config.steps, stream)
 
-    def _fit_belief(
-        self, examples: PolicyExamples, bayes: BayesExamples | None, generation: int, progress: float
-    ) -> Line:
+    def _belief_fit(
+        self, examples: PolicyExamples, bayes: BayesExamples | None, *, generation: int, progress: float
+    ) -> Fit:
         config = self.config.belief
         rates = np.full(config.steps, at(config.rate, config.rate_last, progress))
         steps = Steps(rates, self.config.fit.rows, self.resources.stream(generation, BELIEF_FITTING))
-        return self.networks.fit_belief(examples, steps, bayes, config.bayes)
+        return self.networks.belief_fit(examples, steps, bayes, config.bayes)
 
     def learn_average_belief(self, generation: int, since: int, report: Report = ignore) -> None:
         """Fit H̄ to games sampled from the averaged P, where H learns from sampled games.
@@ -167,7 +160,7 @@ class Learner:
         rates = np.geomspace(config.rate, config.rate_last, count)
         with self.resources.clock.part("training"):
             steps = Steps(rates, self.config.fit.rows, self.resources.stream(generation, AVERAGE_FITTING))
-            self.networks.fit_average_belief(examples, steps, bayes, config.bayes)
+            run_fits([self.networks.average_belief_fit(examples, steps, bayes, config.bayes)])
 
     def _sampled_beliefs(
         self, network: Network, games: int, steps: int, stream: np.random.Generator

@@ -13,7 +13,7 @@ Python. Both agree up to rounding (`tests/nets/test_descent.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,6 +31,11 @@ LEAST_NORM = 1e-6
 """What is added to the length of a gradient before it is divided by it."""
 STATE = ("step", "exp_avg", "exp_avg_sq")
 """What the optimiser knows of each parameter."""
+TURN = 10
+"""Steps after which a fit makes way for another one."""
+
+Fit = Generator[None, None, dict[str, float]]
+"""A fit, which returns the means of its losses; it yields after every TURN steps (`qdts.parallel.in_turns`)."""
 
 Losses = Callable[[int], dict[str, Tensor]]
 """From the number of a step to its losses, by name."""
@@ -46,8 +51,8 @@ def parameters_of(adam: torch.optim.Adam) -> list[Tensor]:
     return [p for group in adam.param_groups for p in group["params"]]
 
 
-def descend(adam: torch.optim.Adam, losses: Losses, rates: Reals, weights: Mapping[str, float]) -> dict[str, float]:
-    """Take a step of each rate down the weighted sum of losses, by autograd; the means of the losses.
+def descend(adam: torch.optim.Adam, losses: Losses, rates: Reals, weights: Mapping[str, float]) -> Fit:
+    """Take a step of each rate down the weighted sum of losses, by autograd.
 
     Args:
         adam: The optimiser.
@@ -67,6 +72,8 @@ def descend(adam: torch.optim.Adam, losses: Losses, rates: Reals, weights: Mappi
         adam.step()
         for name, loss in found.items():
             total[name] = total.get(name, 0.0) + loss.detach()
+        if (step + 1) % TURN == 0:
+            yield
     return {name: float(sum_) / len(rates) for name, sum_ in total.items()}
 
 
@@ -134,8 +141,8 @@ class LayersDescent:
         layers_ = zip(self._units, self._by_units, self._by_biases, strict=True)
         self._of_rectifiers = [tuple(x.numpy() for x in of) for of in layers_]
 
-    def fit(self, inputs: Callable[[int], Tensor], rows: Ints, gradient: Gradient, rates: Reals) -> dict[str, float]:
-        """Take a step of each rate; the means of the losses.
+    def fit(self, inputs: Callable[[int], Tensor], rows: Ints, gradient: Gradient, rates: Reals) -> Fit:
+        """Take a step of each rate.
 
         Args:
             inputs: Those of each step.
@@ -145,14 +152,15 @@ class LayersDescent:
         """
         losses = np.zeros(len(gradient.names))
         outputs, by_outputs = self._units[-1].numpy(), self._by_units[-1].numpy()
-        with torch.no_grad():
-            for step, rate in enumerate(rates):
-                x = inputs(step)
-                self._forward(x)
-                gradient.write(rows[step], outputs, by_outputs, losses)
-                self._backward(x)
-                self._step(float(rate))
-            self._put_back()
+        for step, rate in enumerate(rates):
+            x = inputs(step)
+            self._forward(x)
+            gradient.write(rows[step], outputs, by_outputs, losses)
+            self._backward(x)
+            self._step(float(rate))
+            if (step + 1) % TURN == 0:
+                yield
+        self._put_back()
         return {name: float(loss) / len(rates) for name, loss in zip(gradient.names, losses, strict=True)}
 
     def _forward(self, x: Tensor) -> None:
@@ -185,7 +193,8 @@ class LayersDescent:
         taken = torch.tensor(float(self._taken))
         cut = zip(self._parameters, *(self._pieces(x) for x in (self._flat, *self._moments)), strict=True)
         for parameter, weights, mean, square in cut:
-            parameter.copy_(weights)
+            with torch.no_grad():
+                parameter.copy_(weights)
             self._adam.state[parameter] = dict(zip(STATE, (taken.clone(), mean.clone(), square.clone()), strict=True))
 
     def _pieces(self, flat: Tensor) -> list[Tensor]:

@@ -13,13 +13,14 @@ from torch import Tensor, nn
 
 from qdts.errors import InputError
 from qdts.games.game import Game
-from qdts.kernels import Reals32
+from qdts.kernels import Ints, Reals32
 from qdts.nets.cache import look_up, make_cache, remember
 from qdts.nets.encoding import decode, encode
 from qdts.nets.model import Belief, PolicyValue, placed
+from qdts.nets.trunk import Towers
 from qdts.rng import State
 from qdts.search.evaluation.batches import as_queries, empty_evaluations
-from qdts.search.evaluation.evaluator import Evaluation, Evaluations, Queries, Query
+from qdts.search.evaluation.evaluator import ACT, Evaluation, Evaluations, Queries, Query
 
 
 class Network:
@@ -72,31 +73,52 @@ class Network:
         rows = -(-rows // self.batch) * self.batch
         columns = self._shape.inputs, self._shape.belief_inputs
         self._inputs, self._beliefs = (torch.zeros((rows, c), pin_memory=pinned) for c in columns)
-        self._missing = np.arange(rows)
 
     def evaluate_batch(self, queries: Queries, evaluations: Evaluations) -> None:
         """Write the evaluation of every query."""
         total = len(queries.kind)
-        if total > len(self._missing):
-            self._reserve(total)
+        missing, count = np.arange(total), total
         remembers = len(self._cache.key) > 0
-        count = look_up(self._cache, queries, evaluations, self._missing) if remembers else total
+        if remembers:
+            count = look_up(self._cache, queries, evaluations, missing)
         self.queries += total
         self.hits += total - count
-        if count == 0:
-            return
+        # Inputs of one batch stay in the caches of a core. A GPU gets all batches before anybody waits for the first.
+        rows = self.batch if self.device.type == "cpu" and not self.padded else max(1, count)
+        for at in range(0, count, rows):
+            self._evaluate(queries, evaluations, missing[at : min(at + rows, count)])
+        if remembers:
+            remember(self._cache, queries, evaluations, missing, count)
+
+    def _evaluate(self, queries: Queries, evaluations: Evaluations, which: Ints) -> None:
+        """Write the evaluations of some queries, all of whose inputs are made before the models run."""
+        count = len(which)
+        if count > len(self._inputs):
+            self._reserve(count)
         samples = encode(
-            self.game.kernels.features, self.game.rules, self._shape, queries, self._missing, count,
+            self.game.kernels.features, self.game.rules, self._shape, queries, which, count,
             self._inputs.numpy(), self._beliefs.numpy(),
         )  # fmt: skip
-        outputs = self._run(self.model, self._inputs, count)
+        outputs = self._outputs(queries.kind[which])
         if self.belief is None:
             beliefs = np.zeros((samples, max(1, self._shape.values)), np.float32)
         else:
             beliefs = self._run(self.belief, self._beliefs, samples)
-        decode(self._shape, queries, self._missing, count, outputs, beliefs, evaluations)
-        if remembers:
-            remember(self._cache, queries, evaluations, self._missing, count)
+        decode(self._shape, queries, which, count, outputs, beliefs, evaluations)
+
+    def _outputs(self, kinds: Ints) -> Reals32:
+        """The outputs of the model for the first rows, whose kinds are given.
+
+        Logits of P are read at ACT nodes alone. So where batches are not padded, a tower of P has no other rows.
+        """
+        body, count = self.model.body, len(kinds)
+        if self.padded or not isinstance(body, Towers):
+            return self._run(self.model, self._inputs, count)
+        out, acts = np.zeros((count, self._shape.outputs), np.float32), np.flatnonzero(kinds == ACT)
+        out[:, self._shape.actions :] = self._run(body.value, self._inputs, count)
+        if len(acts):
+            out[acts, : self._shape.actions] = self._run(body.policy, self._inputs[acts], len(acts))
+        return out
 
     def _run(self, model: nn.Module, rows: Tensor, count: int) -> Reals32:
         """The outputs of a model for the first `count` rows, in batches."""

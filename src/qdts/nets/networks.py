@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
@@ -21,20 +20,28 @@ from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
 from qdts.nets.bayes import BayesExamples, bayes_loss
 from qdts.nets.checkpoint import group_of, load_into
-from qdts.nets.descent import STATE, LayersDescent, PolicyGradient, ValueGradient, descend, make_adam, parameters_of
+from qdts.nets.descent import (
+    STATE,
+    TURN,
+    Fit,
+    LayersDescent,
+    PolicyGradient,
+    ValueGradient,
+    descend,
+    make_adam,
+    parameters_of,
+)
 from qdts.nets.encoding import encode
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples, sample_examples
 from qdts.nets.losses import LOSSES, OPTIONAL, Batch, cross_entropy, policy_tensors, value_tensors
 from qdts.nets.model import Belief, Model, Size, find_device, make_models
 from qdts.nets.trunk import Mlp, Towers
-from qdts.parallel import in_parallel
+from qdts.parallel import in_parallel, in_turns
 from qdts.search.evaluation.evaluator import Queries
 
 T = TypeVar("T")
 DEFAULT_SIZE = Size()
-ENCODED = 10
-"""Steps whose inputs are encoded at once."""
 
 
 class Steps(NamedTuple):
@@ -89,7 +96,7 @@ class Networks:
 
     def fit(
         self, policy: PolicyExamples, value: ValueExamples, steps: Steps, weights: Mapping[str, float] | None = None,
-        threads: int = 1,
+        *, threads: int = 1, beside: Sequence[Fit] = (),
     ) -> dict[str, float]:  # fmt: skip
         """Fit P, V and V_c to as many examples of P as of V in each step, and update the average.
 
@@ -98,10 +105,11 @@ class Networks:
             value: Those of V and V_c.
             steps: How many steps are taken, and how.
             weights: Of the losses, by their names in LOSSES; where they are not named 0 for those in OPTIONAL, else 1.
-            threads: With two, towers are fitted side by side.
+            threads: That the fits of towers share.
+            beside: Fits of other models, with which they share them, too.
 
         Returns:
-            The mean of each loss over the steps.
+            The mean of each loss over the steps, those of the fits beside included.
         """
         (p_rows, p_weight), (v_rows, v_weight) = (_rows(examples.weight, steps) for examples in (policy, value))
         weights = dict.fromkeys(OPTIONAL, 0.0) | dict(weights or {})
@@ -121,46 +129,44 @@ class Networks:
             logits, values = self.model.heads(torch.cat([p_inputs(step), v_inputs(step)]), p_rows.shape[1])
             return policy_loss(step, logits) | value_losses(step, values)
 
-        def fit_both() -> dict[str, float]:
-            return descend(self._adams["model"][0], of_both, steps.rates, weights)
-
-        def fit_policy(tower: nn.Module, adam: torch.optim.Adam) -> dict[str, float]:
+        def policy_fit(tower: nn.Module, adam: torch.optim.Adam) -> Fit:
             if self._in_closed_form(tower):
                 gradient = PolicyGradient("policy_loss", p_targets)
                 return LayersDescent(tower, adam, p_rows.shape[1]).fit(p_inputs, p_rows, gradient, steps.rates)
             return descend(adam, lambda step: policy_loss(step, tower(p_inputs(step))), steps.rates, weights)
 
-        def fit_values(tower: nn.Module, adam: torch.optim.Adam) -> dict[str, float]:
+        def values_fit(tower: nn.Module, adam: torch.optim.Adam) -> Fit:
             if self._in_closed_form(tower) and tuple(chosen) == ValueGradient.names:
                 gradient = ValueGradient(v_targets, weights)
                 return LayersDescent(tower, adam, v_rows.shape[1]).fit(v_inputs, v_rows, gradient, steps.rates)
             return descend(adam, lambda step: value_losses(step, tower(v_inputs(step))), steps.rates, weights)
 
-        body, fits = self.model.body, [fit_both]
+        body, adams = self.model.body, self._adams["model"]
         if isinstance(body, Towers):
-            of_policy, of_values = self._adams["model"]
-            fits = [partial(fit_policy, body.policy, of_policy), partial(fit_values, body.value, of_values)]
-        found = apart(fits, threads)
+            fits = [policy_fit(body.policy, adams[0]), values_fit(body.value, adams[1])]
+        else:
+            fits = [descend(adams[0], of_both, steps.rates, weights)]
+        found = run_fits([*fits, *beside], threads)
         self.update_average()
-        return {name: mean for means in found for name, mean in means.items()}
+        return found
 
-    def fit_belief(
+    def belief_fit(
         self, examples: PolicyExamples, steps: Steps, bayes: BayesExamples | None = None, weight: float = 0.0
-    ) -> dict[str, float]:
-        """Fit H; the mean of each loss. With `bayes` and a weight it is held to Bayes' rule, too."""
-        return self._fit_belief(self.belief, self._adams["belief"][0], examples, steps, bayes, weight)
+    ) -> Fit:
+        """A fit of H. With `bayes` and a weight it is held to Bayes' rule, too."""
+        return self._belief_fit(self.belief, self._adams["belief"][0], examples, steps, bayes, weight)
 
-    def fit_average_belief(
+    def average_belief_fit(
         self, examples: PolicyExamples, steps: Steps, bayes: BayesExamples | None = None, weight: float = 0.0
-    ) -> dict[str, float]:
-        """Fit H̄, which starts from the weights of H; the mean of each loss."""
+    ) -> Fit:
+        """A fit of H̄, which starts from the weights of H."""
         self.average_belief.load_state_dict(self.belief.state_dict())
-        return self._fit_belief(self.average_belief, make_adam(self.average_belief), examples, steps, bayes, weight)
+        return self._belief_fit(self.average_belief, make_adam(self.average_belief), examples, steps, bayes, weight)
 
-    def _fit_belief(
+    def _belief_fit(
         self, belief: Belief, adam: torch.optim.Adam, examples: PolicyExamples, steps: Steps,
         bayes: BayesExamples | None, weight: float,
-    ) -> dict[str, float]:  # fmt: skip
+    ) -> Fit:  # fmt: skip
         if not len(examples.weight):
             return {"belief_loss": 0.0}
         views: Ints | None = None
@@ -173,7 +179,7 @@ class Networks:
 
         if self._in_closed_form(belief.body) and views is None:
             gradient = PolicyGradient("belief_loss", targets)
-            return LayersDescent(belief.body, adam, rows.shape[1]).fit(inputs, rows, gradient, steps.rates)
+            return (yield from LayersDescent(belief.body, adam, rows.shape[1]).fit(inputs, rows, gradient, steps.rates))
 
         def losses(step: int) -> dict[str, Tensor]:
             logits = belief(inputs(step))
@@ -184,21 +190,21 @@ class Networks:
                 found["bayes_loss"] = bayes_loss(belief(self.inputs(held.queries, everything, belief=True)), held)
             return found
 
-        return descend(adam, losses, steps.rates, {"bayes_loss": weight})
+        return (yield from descend(adam, losses, steps.rates, {"bayes_loss": weight}))
 
     def _in_closed_form(self, body: nn.Module) -> TypeGuard[Mlp]:
         """Whether a trunk has gradients in closed form: linear layers on the CPU."""
         return isinstance(body, Mlp) and self.device.type == "cpu"
 
     def _inputs_of_steps(self, queries: Queries, rows: Ints, *, belief: bool = False) -> Callable[[int], Tensor]:
-        """The inputs of each step, one after the other, which are encoded many steps at a time."""
+        """The inputs of each step, one after the other, which are encoded for the steps of a turn at once."""
         count, made = rows.shape[1], torch.empty(0)
 
         def inputs(step: int) -> Tensor:
             nonlocal made
-            if step % ENCODED == 0:
-                made = self.inputs(queries, rows[step : step + ENCODED].ravel(), belief=belief)
-            at = step % ENCODED * count
+            if step % TURN == 0:
+                made = self.inputs(queries, rows[step : step + TURN].ravel(), belief=belief)
+            at = step % TURN * count
             return made[at : at + count]
 
         return inputs
@@ -277,6 +283,12 @@ def apart(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
     Torch would give every new thread all cores, and they would wait for each other.
     """
     return in_parallel(jobs, threads, prepare=lambda: use_threads(1))
+
+
+def run_fits(fits: Sequence[Fit], threads: int = 1) -> dict[str, float]:
+    """Run some fits, which share threads as in `apart`; the mean of each loss."""
+    found = in_turns(fits, threads, prepare=lambda: use_threads(1))
+    return {name: mean for means in found for name, mean in means.items()}
 
 
 def _rows(weight: Reals, steps: Steps) -> tuple[Ints, Reals]:

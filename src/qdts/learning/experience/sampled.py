@@ -21,7 +21,7 @@ from qdts.learning.experience.coverage import Coverage
 from qdts.learning.experience.experience import SELF_PLAY, Experience, Report, Resources
 from qdts.learning.metrics import Line
 from qdts.learning.nodes.clock import Clock, Timed
-from qdts.learning.nodes.evaluation import NO_ACTION, policy_at, values_of_children
+from qdts.learning.nodes.evaluation import NO_ACTION, act_nodes, policy_at, policy_of, values_of_children
 from qdts.learning.nodes.nodes import arrive, distinct, queries_of, views_of
 from qdts.learning.selfplay.record import Record
 from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, sample_games
@@ -176,10 +176,24 @@ class SampledGames:
         levels, estimates = self._sample(stream, report)
         histories = sum(len(level.times) for level in levels)
         self._plan(games, histories)
-        views = views_of_movers(game, levels, estimates)
-        self.coverage.put(views.view, views.player)
-        self._follow(spread(levels, estimates) / game.scale)
         most = config.fit.steps * config.fit.rows
+
+        def belief(clock: Clock) -> tuple[PolicyExamples | None, BayesExamples | None]:
+            if config.belief.source != "sampled":
+                return None, None
+            steps, stream = config.belief.steps, streams[2]
+            moves = choose_moves(game, moves_in(levels), steps * config.fit.rows, stream)
+            examples = belief_examples(game, belief_targets(game, moves), config.belief.power)
+            return examples, bayes_of(game, config, levels, self._network(clock), steps, stream)
+
+        def measured(_: Clock) -> Views:
+            views = views_of_movers(game, levels, estimates)
+            self.coverage.put(views.view, views.player)
+            self._follow(spread(levels, estimates) / game.scale)
+            return views
+
+        found: list[Any] = self._apart([belief, measured])
+        (beliefs, bayes), views = found
 
         def policy(clock: Clock) -> PolicyExamples:
             return self._policy_examples(views, most, progress, streams[0], clock)
@@ -190,16 +204,8 @@ class SampledGames:
             by_network = config.value.child_target == "network"
             return with_children(game, examples, self._network(clock)) if by_network else examples
 
-        def belief(clock: Clock) -> tuple[PolicyExamples | None, BayesExamples | None]:
-            if config.belief.source != "sampled":
-                return None, None
-            steps, stream = config.belief.steps, streams[2]
-            moves = choose_moves(game, moves_in(levels), steps * config.fit.rows, stream)
-            examples = belief_examples(game, belief_targets(game, moves), config.belief.power)
-            return examples, bayes_of(game, config, levels, self._network(clock), steps, stream)
-
-        parts: list[Callable[[Clock], Any]] = [policy, value, belief]
-        policies, values, (beliefs, bayes) = self._apart(parts)
+        parts: list[Callable[[Clock], Any]] = [policy, value]
+        policies, values = self._apart(parts)
         metrics: Line = {
             "games": games,
             "generation_games": games,
@@ -272,7 +278,8 @@ class SampledGames:
         game, p = self._with.game, self._with.config.policy
         rows, weight = choose(views.times**p.power, most, stream)
         chosen = views.take(rows)
-        rho = policy_at(game, self._network(clock, average=True), chosen.view, chosen.player)[:, : game.max_branching]
+        queries = queries_of(game, act_nodes(chosen.view, chosen.player))
+        rho = policy_of(game, self._network(clock, average=True), queries)[:, : game.max_branching]
         uniform = at(p.uniform, p.uniform_last, progress)
         rho = (1.0 - uniform) * rho + uniform / chosen.degree[:, None]
         assert self._spread is not None
@@ -281,4 +288,4 @@ class SampledGames:
         doubt = noise(views) if p.damped else 0.0
         steps = damped(step, chosen.worth, doubt, game.scale * self._spread)
         target = mirror_targets(chosen, np.where(rho > NO_ACTION, rho, 0.0), steps, temperature, sigma)
-        return view_examples(game, chosen, target, weight)
+        return view_examples(queries, target, weight)

@@ -52,8 +52,12 @@ def act_nodes(views: Ints, players: Ints) -> Nodes:
 
 def policy_at(game: Game, network: Network | Timed, views: Ints, players: Ints) -> Reals:
     """P at some views; NO_ACTION beyond the actions of each. float64[N, B]"""
-    queries = queries_of(game, act_nodes(views, players))
-    evaluations = empty_evaluations(game, len(views))
+    return policy_of(game, network, queries_of(game, act_nodes(views, players)))
+
+
+def policy_of(game: Game, network: Network | Timed, queries: Queries) -> Reals:
+    """P at ACT nodes; NO_ACTION beyond the actions of each. float64[N, B]"""
+    evaluations = empty_evaluations(game, len(queries.kind))
     network.evaluate_batch(queries, evaluations)
     return np.where(np.arange(evaluations.prior.shape[1]) < queries.degree[:, None], evaluations.prior, NO_ACTION)
 

@@ -163,23 +163,14 @@ def queries_of(game: Game, nodes: Nodes) -> Queries:
         getattr(queries, name)[:] = getattr(nodes, name)
     sample = nodes.kind == SAMPLE
     mover = np.where(nodes.kind == CHANCE, CHANCE_MOVES, 0)
-    for offered, what, of in ((batch.values, nodes.hole, sample), (batch.choices, mover, ~sample)):
-        which = np.flatnonzero(of)
-        if not len(which):
-            continue
-        found = offered(game, nodes.vector[which], what[which])
-        row, column = which[found.source], columns_of(found)
-        queries.degree[which] = found.counts
-        queries.choices[row, column] = found.number
-        queries.weights[row, column] = np.where(
-            (nodes.kind[row] == SAMPLE) | (nodes.kind[row] == CHANCE), found.chance, 1.0 / queries.degree[row]
-        )
+    table = batch.Table(queries.degree, queries.choices, queries.weights)
+    for tabulate, what, of in ((batch.tabulate_values, nodes.hole, sample), (batch.tabulate_choices, mover, ~sample)):
+        if of.all():
+            tabulate(game, queries.vector, what, np.arange(len(of)), table)
+        elif of.any():
+            which = np.flatnonzero(of)
+            tabulate(game, queries.vector[which], what[which], which, table)
     return queries
-
-
-def columns_of(choices: batch.Choices) -> Ints:
-    """The position of each choice among those of its vector."""
-    return np.arange(len(choices.source)) - np.repeat(np.cumsum(choices.counts) - choices.counts, choices.counts)
 
 
 class Children(NamedTuple):

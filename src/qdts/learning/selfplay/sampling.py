@@ -17,7 +17,8 @@ nothing of what is hidden to them, so h counts with the ratio of the others' pro
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,6 @@ from qdts.games import batch
 from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, Reals, Reals32
-from qdts.learning.nodes.nodes import columns_of
 from qdts.solving.sampled_games import choose_actions
 
 NO_PARENT = -1
@@ -70,6 +70,13 @@ class Level(NamedTuple):
         return np.exp(ratio.sum(1) - ratio[:, player])
 
 
+def moves_of(levels: Sequence[Level]) -> Iterator[tuple[int, Ints, Ints]]:
+    """For each level its number, and the row and the column of every choice of a player that a game took."""
+    for number, (level, after) in enumerate(pairwise(levels)):
+        own = level.mover[after.parent] >= 0
+        yield number, after.parent[own], after.column[own]
+
+
 def sample_games(
     game: Game, evaluate: Evaluate, games: int, explore: Reals, stream: np.random.Generator
 ) -> list[Level]:
@@ -108,9 +115,7 @@ def _sampled(
     on = np.flatnonzero(~over)
     children = np.zeros((n, b, game.players), np.float32)
     if len(on):
-        offered = batch.choices(game, worlds[on], mover[on])
-        at = on[offered.source], columns_of(offered)
-        choice[at], policy[at], degree[on] = offered.number, offered.chance, offered.counts
+        batch.tabulate_choices(game, worlds[on], mover[on], on, batch.Table(degree, choice, policy))
         guess = evaluate(worlds[on], mover[on])
         acts = mover[on] >= 0
         policy[on[acts]] = guess.policy[acts]

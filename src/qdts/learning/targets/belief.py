@@ -11,7 +11,7 @@ from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
 from qdts.learning.nodes.nodes import Nodes, chain_after, distinct, mean_chain, queries_of
 from qdts.learning.selfplay.record import Record
-from qdts.learning.selfplay.sampling import Level
+from qdts.learning.selfplay.sampling import Level, moves_of
 from qdts.nets.examples import PolicyExamples, choose
 from qdts.search.evaluation.evaluator import NOTHING
 
@@ -39,8 +39,8 @@ def choose_moves(game: Game, moves: Moves, most: int, stream: np.random.Generato
 def moves_in(levels: Sequence[Level]) -> Moves:
     """The moves of all players in sampled games."""
     parts = []
-    for level in levels:
-        row, column = np.nonzero(np.where(level.mover[:, None] >= 0, level.taken, 0))
+    for number, row, column in moves_of(levels):
+        level = levels[number]
         mover, ratio = level.mover[row], level.log_ratio[row]
         weight = np.exp(ratio.sum(1) - ratio[np.arange(len(row)), mover])
         parts.append(Moves(level.world[row], mover, level.choice[row, column], level.taken[row, column], weight))

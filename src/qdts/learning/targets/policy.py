@@ -16,12 +16,12 @@ import numpy as np
 from qdts.games import batch
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
-from qdts.learning.nodes.evaluation import act_nodes
 from qdts.learning.nodes.nodes import Nodes, arrive, queries_of
 from qdts.learning.selfplay.record import NO_SEARCH, Record
 from qdts.learning.targets.estimates import Views
 from qdts.nets.examples import PolicyExamples, padded
 from qdts.search.decision.mirror import mirror_steps
+from qdts.search.evaluation.evaluator import Queries
 from qdts.search.options.variants import Decision
 
 SMALLEST = 1e-9
@@ -117,9 +117,8 @@ def damped(step: float, worth: Reals, noise: float, sigma: float) -> Reals:
     return step * worth / (worth + (noise / sigma) ** 2)
 
 
-def view_examples(game: Game, views: Views, target: Reals, weight: Reals) -> PolicyExamples:
-    """The examples of P at some views."""
-    queries = queries_of(game, act_nodes(views.view, views.player))
+def view_examples(queries: Queries, target: Reals, weight: Reals) -> PolicyExamples:
+    """The examples of P at some views, from targets for as many choices as players have, at most."""
     wide = np.zeros(queries.choices.shape)
     wide[:, : target.shape[1]] = target
     return PolicyExamples(queries, wide, weight)

@@ -10,7 +10,7 @@ Players' own views are what V is most needed for: they are half of all examples.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +21,11 @@ from qdts.games.interface import TERMINAL
 from qdts.kernels import Ints, Reals
 from qdts.learning.nodes.evaluation import act_nodes
 from qdts.learning.nodes.nodes import Nodes, arrive, chain_after, joined, mean_chain, queries_of
-from qdts.learning.selfplay.sampling import Level
+from qdts.learning.selfplay.sampling import Level, moves_of
 from qdts.learning.targets.estimates import Estimates, Views
+from qdts.nets.encoding import offered
 from qdts.nets.examples import ValueExamples, choose
+from qdts.search.evaluation.evaluator import Queries
 
 OWN, OTHERS, HOLES = 0.5, 0.25, 0.25
 """The shares of examples at ACT nodes, at OPPONENT and CHANCE nodes, and at SAMPLE nodes."""
@@ -43,15 +45,22 @@ class Places(NamedTuple):
         return Places._make(column[which] for column in self)
 
 
+class _Children(NamedTuple):
+    """The targets of V_c at some nodes."""
+
+    value: Reals  # [N, B]
+    known: Reals  # [N, B]
+    prior: Reals  # [N, B] P or the rules'; 0 where it is not known
+
+
 class _Part(NamedTuple):
     """Nodes with their targets."""
 
     nodes: Nodes
     target: Reals  # [N]
-    children: Reals  # [N, B]
-    known: Reals  # [N, B]
     weight: Reals  # [N]
-    prior: Reals  # [N, B] P or the rules'; 0 where it is not known
+    children: Callable[[Queries], _Children]
+    """From the queries of the nodes."""
 
 
 def value_examples_of(
@@ -68,22 +77,24 @@ def value_examples_of(
     weight = [share * part.weight / max(part.weight.sum(), 1e-300) for share, part in zip(shares, parts, strict=True)]
     nodes, target = joined([part.nodes for part in parts]), np.concatenate([part.target for part in parts])
     queries = queries_of(game, nodes)
-    children, known, prior = np.zeros((3, *queries.choices.shape))
+    children = _Children(*np.zeros((3, *queries.choices.shape)))
     at = 0
     for part in parts:
-        rows, width = slice(at, at + len(part.target)), part.children.shape[1]
-        children[rows, :width], known[rows, :width], prior[rows, :width] = part.children, part.known, part.prior
+        rows = slice(at, at + len(part.target))
+        for out, given in zip(children, part.children(Queries._make(x[rows] for x in queries)), strict=True):
+            out[rows, : given.shape[1]] = given
         at = rows.stop
     return ValueExamples(
-        queries, target[:, None], np.ones((len(target), 1)), children[..., None], known, np.concatenate(weight), prior
-    )
+        queries, target[:, None], np.ones((len(target), 1)), children.value[..., None], children.known,
+        np.concatenate(weight), children.prior,
+    )  # fmt: skip
 
 
 def _own(views: Views, most: int, power: float, stream: np.random.Generator) -> _Part:
     rows, weight = choose(views.times**power, most, stream)
     chosen = views.take(rows)
     nodes = act_nodes(chosen.view, chosen.player)
-    return _Part(nodes, chosen.value, chosen.child, chosen.took, weight, chosen.policy)
+    return _Part(nodes, chosen.value, weight, lambda _: _Children(chosen.child, chosen.took, chosen.policy))
 
 
 def _others(
@@ -103,7 +114,8 @@ def _others(
     value = _gathered([e.value for e in estimates], places)[np.arange(len(which)), places.player]
     child = _gathered([e.child for e in estimates], places)[np.arange(len(which)), :, places.player]
     took = (_gathered([x.taken for x in levels], places) > 0).astype(np.float64)
-    return _Part(nodes, value, child, took, weight, _gathered([x.policy for x in levels], places))
+    policy = _gathered([x.policy for x in levels], places)
+    return _Part(nodes, value, weight, lambda _: _Children(child, took, policy))
 
 
 def _holes(
@@ -120,15 +132,19 @@ def _holes(
     worlds, action, places, weight = worlds[order], action[order], places.take(order), weight[order]
     value = _gathered([e.child for e in estimates], places)[np.arange(len(order)), places.column, places.player]
     nodes, at, true = chain_after(game, worlds, places.player, action)
-    known = (queries_of(game, nodes).choices == true[:, None]).astype(np.float64)
-    return _Part(nodes, value[at], value[at][:, None] * known, known, weight[at], np.zeros_like(known))
+
+    def children(queries: Queries) -> _Children:
+        known = (offered(queries) & (queries.choices == true[:, None])).astype(np.float64)
+        return _Children(value[at][:, None] * known, known, np.zeros_like(known))
+
+    return _Part(nodes, value[at], weight[at], children)
 
 
 def _moves(levels: Sequence[Level]) -> Places:
     """The moves of players: every choice of theirs that a game took."""
     found = []
-    for number, level in enumerate(levels):
-        rows, columns = np.nonzero(np.where(level.mover[:, None] >= 0, level.taken, 0))
+    for number, rows, columns in moves_of(levels):
+        level = levels[number]
         found.append(_places(number, rows, level.mover[rows], columns, level.taken[rows, columns]))
     return _joined(found)
 
