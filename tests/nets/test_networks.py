@@ -18,7 +18,7 @@ from qdts.learning.targets.policy import policy_examples, policy_targets
 from qdts.learning.targets.value import ValueRule, value_examples, value_targets
 from qdts.nets.encoding import child_columns, in_seats
 from qdts.nets.evaluator import Network
-from qdts.nets.examples import PolicyExamples, ValueExamples, sample_examples
+from qdts.nets.examples import PolicyExamples, ValueExamples, find_above, sample_examples
 from qdts.nets.losses import (
     LOSSES,
     Batch,
@@ -357,6 +357,20 @@ def test_the_average_of_weights() -> None:
     assert networks.updates == 19
     assert sum(shares) == pytest.approx(1.0)
     assert shares == sorted(shares), "later weights count for more"
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_the_guide_finds_what_a_binary_search_finds(size: int) -> None:
+    """With weights of 0, equal ones, and of very different sizes; at goals that are ends, too."""
+    stream = np.random.default_rng(size)
+    for power in (0.0, 1.0, 12.0):
+        weight = stream.random(size) ** power * (stream.random(size) < 0.7)
+        weight[stream.integers(size)] = 1e-3
+        ends = np.cumsum(weight)
+        goals = np.concatenate([stream.random(2000) * ends[-1], ends, np.nextafter(ends, 0.0), [0.0]])
+        found = np.empty(len(goals), np.int64)
+        find_above(ends, goals, np.empty(size, np.int64), found)
+        assert found.tolist() == np.minimum(np.searchsorted(ends, goals, side="right"), size - 1).tolist()
 
 
 def test_examples_are_sampled_by_their_weights() -> None:

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numba import float64, int64, void
 
-from qdts.kernels import Ints, Reals
+from qdts.kernels import Ints, Reals, kernel
 from qdts.nets.encoding import offered
 from qdts.search.evaluation.evaluator import Queries
 
@@ -60,8 +61,35 @@ def padded(queries: Queries, values: Reals) -> Reals:
 
 def sample_examples(weight: Reals, steps: int, count: int, stream: np.random.Generator) -> Ints:
     """For each step the numbers of `count` examples, each drawn in proportion to its weight. int64[steps, count]"""
-    ends = np.cumsum(weight)
-    return np.minimum(np.searchsorted(ends, stream.random((steps, count)) * ends[-1], side="right"), len(weight) - 1)
+    ends, found = np.cumsum(weight), np.empty((steps, count), np.int64)
+    find_above(ends, (stream.random((steps, count)) * ends[-1]).ravel(), np.empty(len(ends), np.int64), found.ravel())
+    return found
+
+
+@kernel(void(float64[::1], float64[::1], int64[::1], int64[::1]))
+def find_above(ends: Reals, goals: Reals, guide: Ints, found: Ints) -> None:
+    """Write the first position of rising `ends` whose number is above each goal, or the last one.
+
+    A guide table makes a search a few steps long, however many ends there are (Chen and Asau 1974).
+
+    Args:
+        ends: They rise to a positive number.
+        goals: From 0 up to the last of the ends.
+        guide: Written: no goal of the k-th of N equal parts has an earlier position. [N], as many as there are ends
+        found: Written.
+    """
+    last = len(ends) - 1
+    parts = (last + 1) / ends[last]
+    at = 0
+    for k in range(last + 1):
+        while at < last and int(ends[at] * parts) < k:
+            at += 1
+        guide[k] = at
+    for i in range(len(goals)):
+        at = guide[min(int(goals[i] * parts), last)]
+        while at < last and ends[at] <= goals[i]:
+            at += 1
+        found[i] = at
 
 
 def choose(weight: Reals, most: int, stream: np.random.Generator) -> tuple[Ints, Reals]:

@@ -105,8 +105,9 @@ AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def placed(model: AnyModel, device: str) -> AnyModel:
-    """The model, moved to a device."""
-    return model.to(find_device(device))
+    """The model, moved to a device unless it is there."""
+    where = find_device(device)
+    return model if next(model.parameters()).device.type == where.type else model.to(where)
 
 
 def find_device(name: str) -> torch.device:

@@ -211,7 +211,7 @@ class Networks:
 
     def inputs(self, queries: Queries, rows: Ints, *, belief: bool = False) -> Tensor:
         """The inputs of the model, or of that of H, for some queries."""
-        inputs, beliefs = (torch.zeros((len(rows), n)) for n in (self.shape.inputs, self.shape.belief_inputs))
+        inputs, beliefs = (torch.empty((len(rows), n)) for n in (self.shape.inputs, self.shape.belief_inputs))
         encode(
             self.game.kernels.features, self.game.rules, self.shape, queries, rows, len(rows),
             inputs.numpy(), beliefs.numpy(),
