@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 import pyspiel
@@ -165,6 +166,54 @@ def test_titles_are_openspiels(spec: str) -> None:
         if who >= 0 or (state.is_terminal() and not game.hidden):
             shown = state.information_state_string(max(0, who)) or NOTHING_SEEN
             assert game.describe(game.view(_world(game, state), max(0, who))) == shown
+
+
+def tensor_of(state: Any, player: int) -> list[float]:
+    """What OpenSpiel describes a state by to a player: by its information state, or else by the observation."""
+    kind = state.get_game().get_type()
+    if kind.provides_information_state_tensor:
+        return list(state.information_state_tensor(player))
+    return list(state.observation_tensor(player)) if kind.provides_observation_tensor else []
+
+
+@pytest.mark.parametrize(
+    "spec", ["kuhn_poker", "leduc_poker", "tiny_hanabi", "oshi_zumo(coins=3,size=1,horizon=3)", "nim(pile_sizes=2;2)"]
+)
+def test_features_end_in_openspiels_tensors(spec: str) -> None:
+    """The owner's own at a view, zeros for the others; all of them at a world, the player's first. None is above 1."""
+    game, states = load_game(f"openspiel:{spec}"), [s for s in _histories(find_openspiel(spec)) if not s.is_terminal()]
+    width = len(tensor_of(states[0], 0))
+    assert width > 0
+    largest = np.maximum(1.0, np.abs([tensor_of(s, p) for s in states for p in range(game.players)]).max(0))
+    for state in states:
+        world = _world(game, state)
+        for player in range(game.players):
+            seats = [(player + k) % game.players for k in range(game.players)]
+            tensors = [np.array(tensor_of(state, seat)) / largest for seat in seats]
+            found = game.features(world, player)[-width * game.players :].reshape(game.players, width)
+            np.testing.assert_allclose(found, tensors, rtol=1e-6)
+            view = game.view(world, player)
+            if (view == UNKNOWN).any():
+                own, *others = game.features(view, player)[-width * game.players :].reshape(game.players, width)
+                np.testing.assert_allclose(own, tensors[0], rtol=1e-6)
+                assert not np.any(others)
+
+
+def test_a_finished_game_has_no_tensor() -> None:
+    game, state = load_game("openspiel:kuhn_poker"), find_openspiel("kuhn_poker").new_initial_state()
+    width = len(tensor_of(state, 0))
+    for action in (0, 1, 0, 0):
+        state.apply_action(action)
+    assert state.is_terminal()
+    assert not game.features(_world(game, state), 0)[-2 * width :].any()
+
+
+def test_a_game_without_tensors_has_numbers_for_features() -> None:
+    game, state = load_game("openspiel:coordinated_mp"), find_openspiel("coordinated_mp").new_initial_state()
+    assert tensor_of(state, 0) == []
+    digits = game.world_size - game.players
+    assert game.num_features == game.players + 1 + digits * (16 + 1) * (1 + game.players)
+    check_game(game)
 
 
 def test_holes_stay_narrow() -> None:

@@ -12,7 +12,7 @@ import pytest
 from qdts.games.interface import CHANCE, OTHERS, TERMINAL
 from qdts.games.openspiel.classes import examples, tell_apart, tell_the_past
 from qdts.games.openspiel.importer import _Walk, find_openspiel
-from qdts.games.openspiel.table_game import _follow, _gather
+from qdts.games.openspiel.table_game import NO_TENSOR, _follow, _gather
 
 SPECS = [
     "kuhn_poker(players=3)",
@@ -150,3 +150,9 @@ def test_chance_and_depth_along_the_way() -> None:
     reach, depth = _follow(np.array([t.parent for t in found]), np.array([t.probability for t in found]))
     assert reach == pytest.approx([t.reach for t in found])
     assert depth == max(len(t.state.history()) for t in found)
+
+
+def test_what_is_seen_differently_between_turns_has_no_tensor() -> None:
+    """A class has a tensor if its player sees the same at all of its histories."""
+    described = _Walk._described(np.array([0, 1, 1, 2, 2, 3]), np.array([5, 6, 6, 7, 8, NO_TENSOR]))
+    assert described.tolist() == [5, 6, NO_TENSOR, NO_TENSOR]

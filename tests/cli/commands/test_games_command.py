@@ -30,3 +30,13 @@ def test_games_in_a_table(capsys: Output) -> None:
     text = run_text(capsys, "games")
     assert all(name in text for name in family_names())
     assert "2 to 10" in text
+
+
+def test_the_details_of_an_import(capsys: Output) -> None:
+    spec = "openspiel:first_sealed_auction(max_value=4)"
+    (game,) = run_json(capsys, "games", spec)["games"]
+    assert (game["name"], game["players"], game["examples"]) == ("openspiel:first_sealed_auction", "2", [spec])
+    assert {p["name"]: p["default"] for p in game["parameters"]} == {"max_value": "4", "players": "2"}
+    text = " ".join(run_text(capsys, "games", spec).split())
+    assert "First-Price Sealed-Bid Auction, of OpenSpiel" in text
+    assert f"qdts solve '{spec}'" in text

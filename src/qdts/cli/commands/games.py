@@ -18,6 +18,7 @@ EXAMPLES = """[bold]Examples[/]
   qdts games
   qdts games liars_dice
   qdts games ./my_game.py
+  qdts games openspiel:tiny_hanabi
   qdts games --json"""
 
 HINT = """A game is named with its parameters: [bold]'liars_dice(numdice=2,dice_sides=3)'[/]
@@ -32,8 +33,11 @@ def games(
     as_json: AsJson = False,
 ) -> None:
     """List the games, their parameters and ranges."""
-    from qdts.games.registry import family_names, find_family, parse_spec
+    from qdts.games.registry import IMPORTED, family_names, find_family, parse_spec
 
+    if game is not None and game.strip().startswith(IMPORTED):
+        _show_import(game.strip(), as_json)
+        return
     names = family_names() if game is None else [parse_spec(game)[0]]
     families = [find_family(name) for name in names]
     if as_json:
@@ -43,6 +47,31 @@ def games(
         console().print(HINT)
     else:
         _print_details(families[0], names[0])
+
+
+def _show_import(spec: str, as_json: bool) -> None:
+    """Show what OpenSpiel says of one of its games, without a walk through it."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from qdts.games.openspiel import find_openspiel
+
+    theirs = find_openspiel(spec)
+    parameters = {name: str(value) for name, value in theirs.get_parameters().items()}
+    summary, seats = f"{theirs.get_type().long_name}, of OpenSpiel", str(theirs.num_players())
+    if as_json:
+        listed = [{"name": n, "default": value, "help": "", "expected": ""} for n, value in parameters.items()]
+        about = {"summary": summary, "players": seats, "parameters": listed, "examples": [spec]}
+        print_json({"games": [{"name": spec.partition("(")[0], **about}]})
+        return
+    out = console()
+    out.print(f"[bold cyan]{escape(spec)}[/]  {escape(summary)}. Players: {seats}.")
+    if parameters:
+        table = Table.grid(padding=(0, 2))
+        for name, value in parameters.items():
+            table.add_row(f"  [bold]{escape(name)}[/]", escape(value))
+        out.print("\nParameters, with their values", table)
+    out.print("\nTry", f"  qdts solve {_quoted(spec)}", sep="\n")
 
 
 def players(family: Family) -> str:

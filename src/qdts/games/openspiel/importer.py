@@ -11,11 +11,15 @@ own return; OpenSpiel's information states of finished games are not used. So a 
 show, such as the public move by which the other ended the game, and never sees what was hidden from them, such as the
 card of one who folded. Only a game with perfect information, before its end and by OpenSpiel's type of the game, shows
 everything at the end as well.
+
+What networks see of an information state is its tensor in OpenSpiel: that of the information state, or where there is
+none that of the observation. It is taken where the information state is met first, so it tells no more than that does.
 """
 
 from __future__ import annotations
 
 import itertools
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from functools import cached_property
@@ -30,7 +34,7 @@ from qdts.errors import InputError, unknown
 from qdts.games.defaults import real_bits
 from qdts.games.game import Game
 from qdts.games.openspiel.classes import examples, tell_apart, tell_the_past
-from qdts.games.openspiel.table_game import Table, build_table_game
+from qdts.games.openspiel.table_game import NO_TENSOR, Table, Tensors, build_table_game
 from qdts.games.rule import CHANCE, TERMINAL
 from qdts.kernels import Ints, kernel
 
@@ -111,7 +115,9 @@ class _Walk:
         self.utility: list[float] = []  # returns of those that are finished
         self.count: list[int] = []  # children of those that are not, as the walk takes them from its stack
         self.chances: list[float] = []  # of chance's outcomes, in the same order
-        self.numbers: dict[str, int] = defaultdict(itertools.count().__next__)  # of information states
+        count = itertools.count()
+        self.numbers = [defaultdict[str, int](count.__next__) for _ in range(self.players)]  # of information states
+        self.descriptions = _Descriptions(theirs)  # of the same, in the same order
         with uncollected():
             self._walk(theirs.new_initial_state(), limit, report)
         self.table = self._table()
@@ -123,11 +129,13 @@ class _Walk:
         is that state moved on, without a copy.
         """
         child, move_on, current_player, information_state, legal_actions, returns = _calls()
-        mover, seen, utility, numbers = self.mover, self.seen, self.utility, self.numbers
-        seats = tuple(range(self.players))
+        mover, seen, utility, describe = self.mover, self.seen, self.utility, self.descriptions.add
+        seats, known = tuple(enumerate(self.numbers)), self.players
         stack = [(state, current_player(state))]
         mover.append(stack[0][1])
-        seen.extend(numbers[information_state(state, player)] for player in seats)
+        for player, numbers in seats:
+            seen.append(numbers[information_state(state, player)])
+            describe(state, player)
         pause = 0
         while stack:
             state, who = stack.pop()
@@ -155,8 +163,12 @@ class _Walk:
                 if who == THEIR_TERMINAL:
                     utility += returns(met)
                 else:
-                    for player in seats:
-                        seen.append(numbers[information_state(met, player)])
+                    for player, numbers in seats:
+                        number = numbers[information_state(met, player)]
+                        seen.append(number)
+                        if number == known:
+                            known += 1
+                            describe(met, player)
                     stack.append((met, who))
 
     def _pause(self, children: int, limit: int, report: Report | None) -> int:
@@ -191,7 +203,16 @@ class _Walk:
         self.perfect_information = self._has_perfect_information(mover, classes)
         if self.perfect_information:
             classes[:] = np.arange(len(mover))
-        return Table(parent, mover, first, children, action, probability[level], utility[level], classes)
+        known = np.where(mover == TERMINAL, NO_TENSOR, seen[:, level])
+        tensors = self.descriptions.tensors([self._described(*of) for of in zip(classes, known, strict=True)])
+        return Table(parent, mover, first, children, action, probability[level], utility[level], classes, tensors)
+
+    @staticmethod
+    def _described(classes: Ints, seen: Ints) -> Ints:
+        """The number of what a player sees at each class, the same at all of its histories, or NO_TENSOR."""
+        of = seen[examples(classes)]
+        of[classes[seen != of[classes]]] = NO_TENSOR
+        return of
 
     def _classes(self, parent: Ints, action: Ints, mover: Ints, seen: Ints, player: int) -> Ints:
         """The player's class of each node; without what they see between their turns, if later states forget it."""
@@ -199,11 +220,11 @@ class _Walk:
         classes = tell_apart(parent, action, mover, seen, player)
         if not tell_the_past(parent, classes):
             classes = tell_apart(parent, action, mover, np.where(own | (mover == TERMINAL), seen, -1), player)
-        last = np.zeros(len(self.numbers), np.int64)
+        last = np.zeros(self.descriptions.count, np.int64)
         last[seen[own]] = classes[own]
         forgotten = seen[own][last[seen[own]] != classes[own]]
         if len(forgotten):
-            state = list(self.numbers)[forgotten[0]]
+            state = next(text for text, number in self.numbers[player].items() if number == forgotten[0])
             raise InputError(
                 f"{self.spec} can't be imported: player {player} forgets what they knew or did before "
                 f"(imperfect recall) at '{' '.join(state.split())}'"
@@ -263,6 +284,41 @@ class _Walk:
         for action in self.table.path(node):
             state.apply_action(action)
         return state
+
+
+class _Descriptions:
+    """The tensors of a game's information states, in the order in which they are met."""
+
+    def __init__(self, theirs: Any) -> None:
+        from pyspiel import State
+
+        kind = theirs.get_type()
+        self._of: Callable[[Any, int], list[float]] | None = None
+        if kind.provides_information_state_tensor:
+            self._of, self.width = State.information_state_tensor, theirs.information_state_tensor_size()
+        elif kind.provides_observation_tensor:
+            self._of, self.width = State.observation_tensor, theirs.observation_tensor_size()
+        else:
+            self.width = 0
+        self.count = 0
+        self._positions = range(self.width)
+        self._ends, self._columns, self._numbers = array("q", [0]), array("q"), array("d")
+
+    def add(self, state: Any, player: int) -> None:
+        """Note down what describes a player's information state."""
+        self.count += 1
+        if self._of is not None:
+            tensor = self._of(state, player)
+            self._columns.extend(itertools.compress(self._positions, tensor))
+            self._numbers.extend(filter(None, tensor))
+        self._ends.append(len(self._columns))
+
+    def tensors(self, of: list[Ints]) -> Tensors:
+        """All of them, each number in units of the largest at its position if that is above 1; `of` says whose."""
+        ends, columns, numbers = (np.array(x) for x in (self._ends, self._columns, self._numbers))
+        largest = np.ones(self.width)
+        np.maximum.at(largest, columns, np.abs(numbers))
+        return Tensors(self.width, ends, columns, numbers / largest[columns], tuple(of))
 
 
 def _why_stuck(state: Any, who: int) -> str:

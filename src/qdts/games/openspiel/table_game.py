@@ -9,6 +9,9 @@ most significant on, so that a hole never has more than sixteen values however l
     k < DIGITS      the node's number, digit by digit
     DIGITS + p      the class of player p; it follows from the node
 
+A class has features of its own where OpenSpiel describes it by a tensor: so networks see what is alike in different
+classes, which their numbers don't tell.
+
 `rules` holds a header and, one after the other, the sections that it points to:
 
     section         entries     holds
@@ -18,11 +21,15 @@ most significant on, so that a hole never has more than sixteen values however l
     CHANCES         N           its probability if chance moved there (float bits)
     UTILITY         N · P       the returns of finished games (float bits)
     CLASS           P · N       player p's class of each node
+    ROW             R + 1       the numbers other than 0 of tensor r are entries ROW[r] to ROW[r + 1]
+    COLUMN          ...         their positions
+    NUMBER          ...         what they are (float bits)
     and for each player
     START           C + 1       the members of class c are entries START[c] to START[c + 1]
     MEMBERS         N           nodes by class, ascending in each
     MASS            N + 1       the sum of chance's probabilities of all members before an entry (float bits)
     WHO             C           the mover, if all members have the same, else OTHERS
+    TENSOR          C           which tensor describes the class, or NO_TENSOR
 """
 
 from __future__ import annotations
@@ -40,9 +47,29 @@ from qdts.games.rule import CHANCE, NO_HOLE, OTHERS, TERMINAL, UNKNOWN, compile_
 from qdts.kernels import Ints, Reals, Reals32, kernel
 
 BASE = 16
-NODES, PLAYERS, DIGITS, MOVER, FIRST, COUNT, ACTION, CHANCES, UTILITY, CLASS, SEATS = range(11)
-"""The header: sizes, where sections start, and from SEATS on four starts for each player."""
-START, MEMBERS, MASS, WHO = range(4)
+NODES, PLAYERS, DIGITS, WIDTH, MOVER, FIRST, COUNT, ACTION, CHANCES, UTILITY, CLASS, ROW, COLUMN, NUMBER, SEATS = range(
+    15
+)
+"""The header: sizes, where sections start, and from SEATS on five starts for each player. WIDTH is a tensor's size."""
+START, MEMBERS, MASS, WHO, TENSOR = range(5)
+SECTIONS = 5
+NO_TENSOR = -1
+
+
+@dataclass(frozen=True)
+class Tensors:
+    """Descriptions of classes by numbers most of which are 0; the others are kept, row by row."""
+
+    width: int
+    """How many numbers a description has"""
+    row: Ints
+    """[R + 1] where the entries of each begin"""
+    column: Ints
+    """the position of each entry"""
+    number: Reals
+    """what it is"""
+    of: tuple[Ints, ...]
+    """for each player [C] the description of each class, or NO_TENSOR"""
 
 
 @dataclass(frozen=True)
@@ -65,6 +92,7 @@ class Table:
     """[N, P] returns of finished games, else 0"""
     classes: Ints
     """[P, N] the class of each node, to each player"""
+    tensors: Tensors
 
     def path(self, node: int) -> list[int]:
         """The actions and outcomes from the start to a node."""
@@ -105,7 +133,7 @@ def set_classes(rules: Ints, world: Ints, node: int) -> None:
 @kernel()
 def section(rules: Ints, player: int, which: int) -> int:
     """Where a section of a player starts."""
-    return rules[SEATS + 4 * player + which]
+    return rules[SEATS + SECTIONS * player + which]
 
 
 @kernel()
@@ -261,9 +289,21 @@ def fill(rules: Ints, view: Ints, hole: int, value: int) -> None:
         set_classes(rules, view, node_of(rules, view))
 
 
+@kernel()
+def describe(rules: Ints, player: int, cell: int, out: Reals32, at: int) -> int:
+    """Write the tensor of a class as features, zeros where there is none; return where the next ones go."""
+    for i in range(rules[WIDTH]):
+        out[at + i] = 0.0
+    tensor = NO_TENSOR if cell == UNKNOWN else rules[section(rules, player, TENSOR) + cell]
+    if tensor != NO_TENSOR:
+        for k in range(rules[rules[ROW] + tensor], rules[rules[ROW] + tensor + 1]):
+            out[at + rules[rules[COLUMN] + k]] = real(rules[rules[NUMBER] + k])
+    return at + rules[WIDTH]
+
+
 @rule
 def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
-    """Whose point of view it is, the node's digits, and every class in digits."""
+    """Whose point of view it is, the node's digits, every class in digits, and all tensors, the player's own first."""
     at = one_hot(out, 0, player, rules[PLAYERS])
     for k in range(rules[DIGITS]):
         at = one_hot(out, at, world[k], BASE)
@@ -272,6 +312,9 @@ def features(rules: Ints, world: Ints, player: int, out: Reals32) -> None:
         for _ in range(rules[DIGITS]):
             at = one_hot(out, at, UNKNOWN if rest == UNKNOWN else rest % BASE, BASE)
             rest = UNKNOWN if rest == UNKNOWN else rest // BASE
+    for k in range(rules[PLAYERS]):
+        seat = (player + k) % rules[PLAYERS]
+        at = describe(rules, seat, world[rules[DIGITS] + seat], out, at)
 
 
 def build_table_game(
@@ -295,7 +338,7 @@ def build_table_game(
     def number(world: Ints) -> int:
         return int("".join(f"{d:x}" for d in world[:digits]), BASE)
 
-    def describe(view: Ints) -> str:
+    def in_words(view: Ints) -> str:
         known = [p for p in range(players) if view[digits + p] != UNKNOWN]
         if len(known) > 1:  # the whole world is known: as the mover sees it
             known = [max(0, int(table.mover[number(view)]))]
@@ -305,7 +348,7 @@ def build_table_game(
         name=name,
         parameters=parameters,
         spec=spec,
-        version=4,
+        version=5,
         players=players,
         rules=_pack(table, digits, reach),
         kernels=compile_rules(globals()),
@@ -321,29 +364,31 @@ def build_table_game(
         max_depth=int(depth),
         min_return=float(finished.min()),
         max_return=float(finished.max()),
-        feature_shape=(players + 1 + digits * (BASE + 1) * (players + 1),),
+        feature_shape=(players + 1 + digits * (BASE + 1) * (players + 1) + players * table.tensors.width,),
         action_name=action_name,
         outcome_name=outcome_name,
         hidden=any(int(np.bincount(c).max()) > 1 for c in table.classes),
         zero_sum=bool(np.abs(finished.sum(axis=1)).max() < 1e-9),
         replay=lambda world: table.path(number(world)),
-        title=describe,
+        title=in_words,
     )
 
 
 def _pack(table: Table, digits: int, reach: Reals) -> Ints:
     """The `rules` of a table."""
-    players, nodes = table.classes.shape
+    (players, nodes), tensors = table.classes.shape, table.tensors
     sections = [
         *(table.mover, table.first, table.count, table.action),
         *(real_bits(table.probability), real_bits(table.utility), table.classes.reshape(-1)),
+        *(tensors.row, tensors.column, real_bits(tensors.number)),
     ]
-    for classes in table.classes:
+    for classes, tensor in zip(table.classes, tensors.of, strict=True):
         start, members, mass, who = _gather(classes, table.mover, reach)
-        sections += [start, members, real_bits(mass), who]
-    header = SEATS + 4 * players
+        sections += [start, members, real_bits(mass), who, tensor]
+    sizes = np.array([nodes, players, digits, tensors.width], np.int64)
+    header = SEATS + SECTIONS * players
     starts = header + np.cumsum([0, *(len(s) for s in sections)])[:-1]
-    return np.concatenate([np.array([nodes, players, digits], np.int64), starts, *sections])
+    return np.concatenate([sizes, starts, *sections])
 
 
 @kernel("Tuple((float64[::1], int64))(int64[::1], float64[::1])")
