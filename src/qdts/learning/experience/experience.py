@@ -26,6 +26,8 @@ SELF_PLAY_MOVES, MATCHES, GIVEN = range(6, 9)
 """What a stream of random numbers is for."""
 BULK = 1024
 """Rows of one call of a network where many nodes are evaluated at once, at most."""
+BATCHES = 2
+"""Games with trees of their own side by side on a thread, for each row of a network's batch."""
 Report = Callable[[str, float], None]
 """Called with the work that goes on, and the share of it that is done."""
 
@@ -64,14 +66,19 @@ class Resources:
             return 1
         return fastest_threads(self.networks.model, 2 * self.config.fit.rows, self.threads)
 
-    def evaluator(self, *, average: bool = False, bulk: bool = False) -> Network:
+    def evaluator(self, *, average: bool = False, bulk: bool = False, ragged: bool = False) -> Network:
         """The newest networks, or those of averaged weights, as an evaluator with an empty cache.
 
-        With `bulk` it takes large batches and remembers nothing, which is best where all nodes differ.
+        With `bulk` it takes large batches and remembers nothing, which is best where all nodes differ. With `ragged`
+        a batch has only the rows that there are, of all games side by side: an evaluation depends on them by its
+        rounding, but where few games are left most rows would be empty.
         """
         model, belief = groups_of(average=average, source=self.config.belief.source)
-        batch, cache = (BULK, 0) if bulk else (self.config.play.batch, self.config.play.cache)
-        return self.networks.evaluator(model, belief, batch=batch, padded=not bulk, cache=cache)
+        play = self.config.play
+        batch = BULK if bulk else BATCHES * play.batch if ragged else play.batch
+        return self.networks.evaluator(
+            model, belief, batch=batch, padded=not (bulk or ragged), cache=0 if bulk else play.cache
+        )
 
     def stream(self, generation: int, purpose: int) -> np.random.Generator:
         """The random numbers of a generation for one purpose."""

@@ -16,6 +16,7 @@ from qdts.kernels import Ints
 from qdts.learning.config import Config, at, grown_window
 from qdts.learning.experience.coverage import Coverage
 from qdts.learning.experience.experience import (
+    BATCHES,
     SELF_PLAY,
     SELF_PLAY_MOVES,
     Experience,
@@ -51,8 +52,6 @@ SHARED_GAMES = 500
 """Games of a generation, where those at the same view share a search."""
 TRIAL = 32
 """Games from which the length of a game, and the number of legal actions, are estimated."""
-BATCHES = 2
-"""Games side by side on a thread, for each row of a network's batch."""
 ROUNDS = 2
 """The least games of a generation for each row of a network's batch. The last games to end leave rows empty."""
 MOST_VISITS, VISITS_AN_ACTION = 64, 8
@@ -125,7 +124,8 @@ class SearchedGames:
         """The experience of a generation."""
         game, config = self._with.game, self._with.config
         options = search_options(game, config, progress, self._spread)
-        networks = [self._with.evaluator() for _ in range(self._with.players if self._own_trees else 1)]
+        players = self._with.players if self._own_trees else 1
+        networks = [self._with.evaluator(ragged=self._own_trees) for _ in range(players)]
         player = Together(networks)  # their caches hold V of most of the games' nodes
         if self._own_trees:
             record = self._play_continued(generation, options, networks, report)

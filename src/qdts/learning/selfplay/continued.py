@@ -3,7 +3,7 @@
 Games are divided among threads. Each thread plays its games side by side, one in each lane of its searcher, with an
 evaluator of its own: so networks, too, run on all threads, with one thread of torch each, and nothing is waited for.
 When a game is over, the next one begins in its lane. A game's random numbers are its own, so that what is played
-depends neither on the threads nor on the games beside it.
+depends neither on the threads nor on the games beside it, but for the rounding of networks that take ragged batches.
 
 Moves are sampled in proportion to N^(1/τ), N the visits: with τ = 1 while few moves have been made, and less later. The
 first moves of some games are uniform. The roots have Dirichlet noise, if the options say so.
