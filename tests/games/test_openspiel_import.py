@@ -15,6 +15,7 @@ from qdts import InputError, Policy, expected_values, load_game, nash_conv, solv
 from qdts.games.game import Game
 from qdts.games.interface import TERMINAL, UNKNOWN
 from qdts.games.openspiel import NOTHING_SEEN, find_openspiel, import_game
+from qdts.games.openspiel.importer import _Walk, estimate_histories
 from qdts.kernels import Ints, Reals
 from qdts.solving.policy.openspiel import from_openspiel, to_openspiel
 from qdts.solving.policy.table import policy_on
@@ -232,7 +233,7 @@ def test_holes_stay_narrow() -> None:
         ("openspiel:negotiation", "it samples chance events and does not list them"),
         ("openspiel:mfg_crowd_modelling", "it is a mean-field game, expected players who move in turn"),
         ("openspiel:cached_tree(game=matrix_pd())", "after 0 moves all are to move at once, or a whole population is"),
-        ("openspiel:go_fish", "OpenSpiel lists nothing that chance may do after [0-9]+ moves"),
+        ("openspiel:go_fish", r"it has about \de\+\d+ histories, by random games, and the limit is 1,000,000"),
         ("openspiel:start_at(game=kuhn_poker(),history=0;1;0;0)", "it is over before it begins"),
         ("openspiel:misere", r"OpenSpiel can't load misere \(Missing parameter game\)"),
     ],
@@ -240,6 +241,24 @@ def test_holes_stay_narrow() -> None:
 def test_refusals(spec: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         load_game(spec)
+
+
+@pytest.mark.parametrize(("spec", "histories"), [("kuhn_poker", 58), ("leduc_poker", 9457), ("tic_tac_toe", 549_946)])
+def test_sizes_are_estimated_by_random_games(spec: str, histories: int) -> None:
+    """They are seldom too high: a game that can be listed is never refused for it."""
+    assert histories / 50 < estimate_histories(find_openspiel(spec)) < 3 * histories
+
+
+def test_play_that_gets_stuck_is_refused() -> None:
+    with pytest.raises(InputError, match="OpenSpiel lists nothing that chance may do after [0-9]+ moves"):
+        _Walk("openspiel:go_fish", find_openspiel("go_fish"), 1_000_000, None)
+
+
+def test_far_too_large_is_said_at_once() -> None:
+    reported: list[int] = []
+    with pytest.raises(InputError, match=r"hearts can't be imported: it has about \de\+\d+ histories, by random games"):
+        import_game("openspiel:hearts", report=reported.append)
+    assert reported == []
 
 
 def test_too_large_names_size_and_limit() -> None:

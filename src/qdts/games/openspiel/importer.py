@@ -19,10 +19,12 @@ none that of the observation. It is taken where the information state is met fir
 from __future__ import annotations
 
 import itertools
+import random
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from functools import cached_property
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,10 @@ NOTHING_SEEN = "nothing yet"
 """The title of an empty information state, such as that of a game that hides nothing at its start."""
 LIMIT = 1_000_000
 """Histories above which an import is refused."""
+WALKS = 16
+"""Random games from which the size of a game is estimated before it is listed."""
+FAR = 100
+"""A game is not listed that seems to be so many times as large as the limit."""
 DECIMALS = 9
 """To which returns are rounded before a player distinguishes them."""
 
@@ -76,6 +82,7 @@ def import_game(spec: str, *, limit: int = LIMIT, report: Report | None = None) 
     """The table game of `openspiel:NAME(parameters)`."""
     theirs = find_openspiel(spec)
     _verify_kind(spec, theirs)
+    _verify_size(spec, theirs, limit)
     walk = _Walk(spec, theirs, limit, report)
     return build_table_game(
         walk.table,
@@ -98,6 +105,37 @@ def _verify_kind(spec: str, theirs: Any) -> None:
         raise InputError(f"{spec} can't be imported: it samples chance events and does not list them")
     if not kind.provides_information_state_string:
         raise InputError(f"{spec} can't be imported: OpenSpiel provides no information state for it")
+
+
+def _verify_size(spec: str, theirs: Any, limit: int) -> None:
+    """Raise an InputError for a game that is far too large, before minutes are spent on a part of it."""
+    histories = estimate_histories(theirs)
+    if histories > FAR * limit:
+        size = f"{histories:,.0f}" if histories < 1e12 else f"{histories:.0e}"
+        raise InputError(
+            f"{spec} can't be imported: it has about {size} histories, by random games, and the limit is {limit:,}"
+        )
+
+
+def estimate_histories(theirs: Any) -> float:
+    """About how many histories a game has, more often too few than too many.
+
+    It is the median of estimates from random games: the sum over a game's histories of the product of all numbers of
+    choices before it, which is right on average (Knuth 1975), but mostly too small. 0 where play gets stuck: who lists
+    the game will see where.
+    """
+    draw = random.Random(0)
+    found = []
+    for _ in range(WALKS):
+        state, total, product = theirs.new_initial_state(), 1.0, 1.0
+        while not state.is_terminal():
+            if not (choices := state.legal_actions()):
+                return 0.0
+            product *= len(choices)
+            total += product
+            state.apply_action(draw.choice(choices))
+        found.append(total)
+    return min(median(found), 1e300)
 
 
 class _Walk:
