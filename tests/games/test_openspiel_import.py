@@ -250,7 +250,7 @@ def test_sizes_are_estimated_by_random_games(spec: str, histories: int) -> None:
 
 
 def test_play_that_gets_stuck_is_refused() -> None:
-    with pytest.raises(InputError, match="OpenSpiel lists nothing that chance may do after [0-9]+ moves"):
+    with pytest.raises(InputError, match=r"OpenSpiel lists nothing that chance may do after [0-9]+ moves"):
         _Walk("openspiel:go_fish", find_openspiel("go_fish"), 1_000_000, None)
 
 
