@@ -17,7 +17,7 @@ from rich.console import Console
 from cli.running import Output, check_failure, interrupt
 from qdts.cli import main
 from qdts.cli.display.chart import spark
-from qdts.cli.display.run import figures, show
+from qdts.cli.display.run import figures, show, warning
 from qdts.cli.display.training import Display
 from qdts.games.registry import load_game
 from qdts.learning import measuring
@@ -314,6 +314,13 @@ def test_a_run_that_plays_worse_than_at_random_says_so(
             printed.err,
         )
         assert json.loads(printed.out)["nash_conv_uniform"] == 0.001
+
+
+@pytest.mark.parametrize(("average", "warned"), [(0.9, False), (0.93, False), (0.95, True), (None, False)])
+def test_only_a_distance_that_matters_is_warned_of(average: float | None, warned: bool, tmp_path: Path) -> None:
+    """S is 2 in Kuhn poker; where uniform play is all but an equilibrium nothing that is learned is below it."""
+    run = Run(tmp_path, load_game("kuhn_poker"), 0, Config(), generations=8)
+    assert (warning(run, {"nash_conv_average": average, "nash_conv_uniform": 0.917}) is not None) == warned
 
 
 def test_the_live_display_shows_figures_and_time_left(tmp_path: Path) -> None:

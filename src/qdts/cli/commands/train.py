@@ -158,7 +158,7 @@ def _finish(run: Run, interrupted: bool, as_json: bool) -> None:
         print(json.dumps(figures, allow_nan=False), flush=True)
     else:
         learned.show(console(), run, figures)
-    if (sentence := learned.warning(figures)) is not None:
+    if (sentence := learned.warning(run, figures)) is not None:
         print(f"qdts: warning: {sentence}", file=sys.stderr, flush=True)
     if interrupted:
         command = shlex.join(["qdts", "train", "--resume", str(run.folder)])

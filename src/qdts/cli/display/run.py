@@ -21,6 +21,8 @@ MEASURES = ("nash_conv", "nash_conv_average", "nash_conv_uniform", "nash_conv_se
 """The metrics that are measured exactly."""
 RETURNS = ("return_uniform", "return_search", "return_first", "return_earlier")
 """Those of matches, in games that are not; each has an interval, with `_ci95` behind its name."""
+MATTERS = 0.01
+"""How far above NashConv of uniform play a run must end to be warned of it, in units of S."""
 SMALL = 12
 """Information sets of the largest game whose strategy is shown as a whole."""
 
@@ -83,10 +85,13 @@ def left_out(run: Run, found: Mapping[str, Any]) -> list[int]:
     return sorted({*run.config.measure.visits} - {row["visits"] for row in found["nash_conv_search"]})
 
 
-def warning(found: Mapping[str, Any]) -> str | None:
-    """That a run plays worse than at random, in a sentence; None if it does not."""
+def warning(run: Run, found: Mapping[str, Any]) -> str | None:
+    """That a run plays worse than at random, in a sentence; None if it does not.
+
+    Where uniform play is all but an equilibrium, nothing that was learned is below it, and that is no fault.
+    """
     average, uniform = found["nash_conv_average"], found["nash_conv_uniform"]
-    if average is None or uniform is None or average <= uniform:
+    if average is None or uniform is None or average <= uniform + MATTERS * run.game.scale:
         return None
     return (
         f"NashConv with averaged weights, {number(average)}, is above that of uniform play, {number(uniform)}: "
