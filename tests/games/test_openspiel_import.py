@@ -15,7 +15,8 @@ from qdts import InputError, Policy, expected_values, load_game, nash_conv, solv
 from qdts.games.game import Game
 from qdts.games.interface import TERMINAL, UNKNOWN
 from qdts.games.openspiel import NOTHING_SEEN, find_openspiel, import_game
-from qdts.games.openspiel.importer import _Walk, estimate_histories
+from qdts.games.openspiel.importer import _Walk
+from qdts.games.openspiel.size import estimate_histories
 from qdts.kernels import Ints, Reals
 from qdts.solving.policy.openspiel import from_openspiel, to_openspiel
 from qdts.solving.policy.table import policy_on

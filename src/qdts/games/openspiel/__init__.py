@@ -1,6 +1,7 @@
 """Games imported from OpenSpiel: `importer` walks them, `classes` finds information sets, `table_game` plays them.
 
-They import from the parts of `qdts.games` above, and `pyspiel` only when a game is imported.
+What networks see of them is in `descriptions`, how large they are in `size`. They import from the parts of `qdts.games`
+above, and `pyspiel` only when a game is imported.
 """
 
 from qdts.games.openspiel.importer import LIMIT, NOTHING_SEEN, PREFIX, find_openspiel, import_game

@@ -19,12 +19,9 @@ none that of the observation. It is taken where the information state is met fir
 from __future__ import annotations
 
 import itertools
-import random
-from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from functools import cached_property
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -36,7 +33,9 @@ from qdts.errors import InputError, unknown
 from qdts.games.defaults import real_bits
 from qdts.games.game import Game
 from qdts.games.openspiel.classes import examples, tell_apart, tell_the_past
-from qdts.games.openspiel.table_game import NO_TENSOR, Table, Tensors, build_table_game
+from qdts.games.openspiel.descriptions import Descriptions
+from qdts.games.openspiel.size import estimate_histories
+from qdts.games.openspiel.table_game import NO_TENSOR, Table, build_table_game
 from qdts.games.rule import CHANCE, TERMINAL
 from qdts.kernels import Ints, kernel
 
@@ -46,8 +45,6 @@ NOTHING_SEEN = "nothing yet"
 """The title of an empty information state, such as that of a game that hides nothing at its start."""
 LIMIT = 1_000_000
 """Histories above which an import is refused."""
-WALKS = 16
-"""Random games from which the size of a game is estimated before it is listed."""
 FAR = 100
 """A game is not listed that seems to be so many times as large as the limit."""
 DECIMALS = 9
@@ -117,27 +114,6 @@ def _verify_size(spec: str, theirs: Any, limit: int) -> None:
         )
 
 
-def estimate_histories(theirs: Any) -> float:
-    """About how many histories a game has, more often too few than too many.
-
-    It is the median of estimates from random games: the sum over a game's histories of the product of all numbers of
-    choices before it, which is right on average (Knuth 1975), but mostly too small. 0 where play gets stuck: who lists
-    the game will see where.
-    """
-    draw = random.Random(0)
-    found = []
-    for _ in range(WALKS):
-        state, total, product = theirs.new_initial_state(), 1.0, 1.0
-        while not state.is_terminal():
-            if not (choices := state.legal_actions()):
-                return 0.0
-            product *= len(choices)
-            total += product
-            state.apply_action(draw.choice(choices))
-        found.append(total)
-    return min(median(found), 1e300)
-
-
 class _Walk:
     """Every history of an OpenSpiel game, numbered as in a table: level by level.
 
@@ -155,7 +131,7 @@ class _Walk:
         self.chances: list[float] = []  # of chance's outcomes, in the same order
         count = itertools.count()
         self.numbers = [defaultdict[str, int](count.__next__) for _ in range(self.players)]  # of information states
-        self.descriptions = _Descriptions(theirs)  # of the same, in the same order
+        self.descriptions = Descriptions(theirs)  # of the same, in the same order
         with uncollected():
             self._walk(theirs.new_initial_state(), limit, report)
         self.table = self._table()
@@ -322,41 +298,6 @@ class _Walk:
         for action in self.table.path(node):
             state.apply_action(action)
         return state
-
-
-class _Descriptions:
-    """The tensors of a game's information states, in the order in which they are met."""
-
-    def __init__(self, theirs: Any) -> None:
-        from pyspiel import State
-
-        kind = theirs.get_type()
-        self._of: Callable[[Any, int], list[float]] | None = None
-        if kind.provides_information_state_tensor:
-            self._of, self.width = State.information_state_tensor, theirs.information_state_tensor_size()
-        elif kind.provides_observation_tensor:
-            self._of, self.width = State.observation_tensor, theirs.observation_tensor_size()
-        else:
-            self.width = 0
-        self.count = 0
-        self._positions = range(self.width)
-        self._ends, self._columns, self._numbers = array("q", [0]), array("q"), array("d")
-
-    def add(self, state: Any, player: int) -> None:
-        """Note down what describes a player's information state."""
-        self.count += 1
-        if self._of is not None:
-            tensor = self._of(state, player)
-            self._columns.extend(itertools.compress(self._positions, tensor))
-            self._numbers.extend(filter(None, tensor))
-        self._ends.append(len(self._columns))
-
-    def tensors(self, of: list[Ints]) -> Tensors:
-        """All of them, each number in units of the largest at its position if that is above 1; `of` says whose."""
-        ends, columns, numbers = (np.array(x) for x in (self._ends, self._columns, self._numbers))
-        largest = np.ones(self.width)
-        np.maximum.at(largest, columns, np.abs(numbers))
-        return Tensors(self.width, ends, columns, numbers / largest[columns], tuple(of))
 
 
 def _why_stuck(state: Any, who: int) -> str:
