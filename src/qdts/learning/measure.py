@@ -114,11 +114,17 @@ class Measured(NamedTuple):
 
 def is_measurable(game: Game, most: int) -> bool:
     """Whether the game has few enough histories to be listed, and at most so many information sets."""
+    count = listed_infosets(game)
+    return count is not None and count <= most
+
+
+def listed_infosets(game: Game) -> int | None:
+    """How many information sets the game has; None where it has too many histories to be listed."""
     try:
         tree = handy_tree(game)
     except TooLargeError:
-        return False
-    return tree is not None and tree.num_infosets <= most
+        return None
+    return None if tree is None else tree.num_infosets
 
 
 def uniform_nash_conv(game: Game) -> float:

@@ -275,12 +275,14 @@ def returns_of(line: Line) -> list[Return]:
 
 
 def with_speeds(line: Line, before: Line | None) -> Line:
-    """A line with the derived metrics; without them where no time has passed since the line before."""
+    """A line with the derived metrics; none where no time has passed, and none of visits where nobody searched."""
     start = before or {"games": 0, "seconds": 0.0}
     seconds = line["seconds"] - start["seconds"]
     if seconds <= 0.0:
         return line
-    counts = {"games": line["games"] - start["games"], "visits": line.get("visits", 0)}
+    counts = {"games": line["games"] - start["games"]}
+    if "visits" in line:
+        counts["visits"] = line["visits"]
     return line | {f"{name}_per_second": count / seconds for name, count in counts.items()}
 
 

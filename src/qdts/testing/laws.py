@@ -54,7 +54,7 @@ def check_basics(game: Game, positions: Positions) -> None:
     """Returns are finite and within their bounds; the rest of the law is checked in `positions`, while walking."""
     ends = positions.worlds[positions.mover == TERMINAL]
     utility = batch.returns(game, ends)
-    what = f"returns are {{0}}, expected {game.min_return} to {game.max_return}"
+    what = f"returns are {{0}}, expected {game.min_return} to {game.max_return} for each player"
     inside = (utility >= game.min_return - TOLERANCE) & (utility <= game.max_return + TOLERANCE)
     require(Law.BASICS, game, inside.all(axis=1), ends, what, [str(u) for u in utility.tolist()])
     total = utility.sum(axis=1)

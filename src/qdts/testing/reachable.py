@@ -24,6 +24,8 @@ Story = list[tuple[bytes, int]]
 """Every view that a player had, one after the other, and what they did at the last of each (or NOTHING)."""
 
 NOTHING = -1
+OTHER_VIEW = "{0}, a completion of player {1}'s view, has another view of theirs"
+"""What is wrong where `hole` and `values` took one player's view for another's."""
 VIEWS_A_SAMPLE = 10
 """How many views are filled for each sampled game."""
 
@@ -38,7 +40,7 @@ def check_all_completions(game: Game, positions: Positions, seat: Seat) -> Compl
     reached = at < len(worlds)
     require(Law.COMPLETIONS, game, reached, where, "the game can't reach {0}, a completion of the view", found.worlds)
     own = view_of[at] == found.origin
-    require(Law.COMPLETIONS, game, own, where, "{0}, a completion of the view, has another view", found.worlds)
+    require(Law.COMPLETIONS, game, own, where, OTHER_VIEW.format("{0}", seat.player), found.worlds)
     times = np.bincount(at, minlength=len(worlds))
     what = "the world is found {0} times among the completions of its view, expected once"
     require(Law.COMPLETIONS, game, times == 1, worlds, what, times)
@@ -77,8 +79,7 @@ def check_some_completions(
     found = sample(game, seen, rng)
     back = batch.views(game, found.worlds, seat.player)
     own = (back == seen[found.origin]).all(axis=1)
-    what = "{0}, a completion of the view, has another view"
-    require(Law.COMPLETIONS, game, own, seen[found.origin], what, found.worlds)
+    require(Law.COMPLETIONS, game, own, seen[found.origin], OTHER_VIEW.format("{0}", seat.player), found.worlds)
     if game.hidden:
         for i in rng.choice(len(found.worlds), min(len(found.worlds), samples), replace=False):
             _check_past(game, positions, seat, int(chosen[found.origin[i]]), found.worlds[i])

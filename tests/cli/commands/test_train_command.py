@@ -96,7 +96,8 @@ def test_a_run_for_people(capsys: Output, tmp_path: Path) -> None:
     titles = {h2.text for h2 in root.iter("h2")}
     assert {"NashConv", "Losses", "Entropy of policy targets, in nats", "Games per second", "Settings"} <= titles
     curves = [element for element in root.iter() if element.tag.endswith("polyline")]
-    assert len(curves) == 2 + 4 + 2 + 2 + 1 + 1 + 1
+    assert len(curves) == 2 + 4 + 2 + 2 + 1 + 1
+    assert "Visits per second" not in titles, "nobody searched"
     assert all(len(curve.attrib["points"].split()) == 2 for curve in curves)
     [dashed] = [element for element in root.iter() if "stroke-dasharray" in element.attrib]
     assert dashed.attrib["d"].startswith("M54.0 ")
@@ -314,6 +315,15 @@ def test_a_run_that_plays_worse_than_at_random_says_so(
             printed.err,
         )
         assert json.loads(printed.out)["nash_conv_uniform"] == 0.001
+
+
+def test_a_game_with_too_many_information_sets_to_be_measured_says_so(capsys: Output, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    options = ["--generations", "1", "--out", str(folder), *QUICK, "--set", "measure.most=11"]
+    assert main(["train", "kuhn_poker", *options]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Not measured: NashConv, since the game has 12 information sets and measure.most is 11." in text
+    assert f"qdts nashconv {folder} does it." in text
 
 
 @pytest.mark.parametrize(("average", "warned"), [(0.9, False), (0.93, False), (0.95, True), (None, False)])

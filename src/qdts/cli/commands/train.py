@@ -36,9 +36,9 @@ Ctrl-C stops it and exits with 130; --resume continues after the last complete
 generation.
 
 NashConv is the sum of what the players could gain by best responses. It is
-exact, and measured where the whole game can be enumerated; else it is null,
-and P plays matches: against uniform play, a small search, the first checkpoint
-and one half as old.
+exact, and measured where the whole game can be enumerated and has at most
+measure.most information sets; else it is null, and P plays matches: against
+uniform play, a small search, the first checkpoint and one half as old.
 --json has game, run, seed, generations, seconds, games, nash_conv,
 nash_conv_average (with averaged weights), nash_conv_uniform (of uniform play),
 nash_conv_search (visits, nash_conv),

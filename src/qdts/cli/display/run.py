@@ -68,14 +68,27 @@ def show(screen: Console, run: Run, found: Mapping[str, Any]) -> None:
         screen.print("\n".join(chart.log_log(points, height=CHART_ROWS)), style="cyan")
     if points:
         _show_strategy(screen, run)
-    if found["nash_conv_average"] is None and goes_by_cells(run):
-        command = escape(shlex.join(["qdts", "evaluate", str(run.folder)]))
-        screen.print(f"\nNot measured: NashConv, which takes minutes. [bold]{command}[/] does it.", soft_wrap=True)
+    if found["nash_conv_average"] is None and (why := why_not_measured(run)):
+        command = escape(shlex.join(["qdts", "evaluate" if goes_by_cells(run) else "nashconv", str(run.folder)]))
+        screen.print(f"\nNot measured: NashConv{why}. [bold]{command}[/] does it.", soft_wrap=True)
     if missing := left_out(run, found):
         visits, command = ", ".join(f"{n:,}" for n in missing), escape(evaluate_command(run, missing))
         text = f"Not measured: the searched policy with {visits} visits. [bold]{command}[/] does it."
         screen.print(f"\n{text}", soft_wrap=True)
     screen.print(f"\nThe report, for a browser: [bold]{escape(str(run.report))}[/]", soft_wrap=True)
+
+
+def why_not_measured(run: Run) -> str:
+    """Why NashConv was not measured, as the end of a sentence; nothing where it can't be."""
+    from qdts.learning.measure import listed_infosets
+    from qdts.learning.measuring import goes_by_cells
+
+    if goes_by_cells(run):
+        return ", which takes minutes"
+    count, most = listed_infosets(run.game), run.config.measure.most
+    if count is None or count <= most:
+        return ""
+    return f", since the game has {count:,} information sets and measure.most is {most:,}"
 
 
 def left_out(run: Run, found: Mapping[str, Any]) -> list[int]:
