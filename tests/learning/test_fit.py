@@ -25,6 +25,7 @@ from qdts import (
 from qdts.learning import fitting
 from qdts.learning.fit import read_epochs
 from qdts.learning.fitting import Epoch
+from qdts.learning.measuring import Measuring
 from qdts.learning.selfplay.game_text import write_games
 from qdts.learning.selfplay.given import GivenGames, record_of
 from qdts.learning.selfplay.record import Record
@@ -123,6 +124,22 @@ def test_ctrl_c_keeps_the_best(kuhn_games: Path, tmp_path: Path) -> None:
     assert run.checkpoints() == [1]
     assert len(read_epochs(run)) == 2
     assert json.loads((run.folder / "config.json").read_text(encoding="utf-8"))["given"] == 1
+
+
+@pytest.mark.parametrize("where", ["begin", "measure"])
+def test_ctrl_c_after_the_last_epoch_keeps_the_best(
+    where: str, kuhn_games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Measuring, where, stop)
+    with pytest.raises(KeyboardInterrupt):
+        fit("kuhn_poker", [kuhn_games], out=tmp_path / "run", epochs=2, settings=TINY)
+    run = open_run(tmp_path / "run")
+    assert run.checkpoints() == [1]
+    assert len(read_epochs(run)) == 2
+    assert len(run.metrics()) == 1
 
 
 @pytest.mark.parametrize(

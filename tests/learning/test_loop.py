@@ -86,7 +86,7 @@ def test_what_a_folder_holds(unbroken: Path) -> None:
     assert [line["generation"] for line in open_run(unbroken).metrics()] == list(range(1, GENERATIONS + 1))
     kept = [f"checkpoints/{n:06d}.safetensors" for n in (1, 2, 3, 4, 6, 7, 8)]
     records = [f"records/{n:06d}.safetensors" for n in (6, 7, 8)]
-    other = ["checkpoints", "config.json", "metrics.jsonl", "records", "report.html"]
+    other = [".lock", "checkpoints", "config.json", "metrics.jsonl", "records", "report.html"]
     assert names(unbroken) == sorted(kept + records + other)
     assert [n for n in range(1, 40) if is_kept(n)] == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
 
@@ -218,6 +218,28 @@ def test_metrics_that_are_lost_or_double_are_mended_from_the_checkpoint(unbroken
     (folder / "metrics.jsonl").write_text("".join([*lines[:4], lines[3], "[]\n", "\n", '{"generation": "5"}\n']))
     resume(folder)
     assert_same(folder, unbroken)
+
+
+def test_two_processes_never_learn_in_one_folder(unbroken: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(unbroken, folder)
+    before = (folder / "metrics.jsonl").read_bytes()
+    with run.held(folder), pytest.raises(InputError, match=r"another process is learning in '.*run'"):
+        resume(folder, generations=GENERATIONS + 1)
+    assert (folder / "metrics.jsonl").read_bytes() == before
+    assert resume(folder, generations=GENERATIONS + 1).checkpoints()[-1] == GENERATIONS + 1
+
+
+def test_without_the_newest_record_a_run_resumes_from_the_checkpoint_before(unbroken: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(unbroken, folder)
+    newest = open_run(folder).checkpoints()[-1]
+    open_run(folder).record(newest).write_bytes(b"torn")
+    hint = rf"; without '.*{newest:06d}.safetensors' the run resumes from generation {newest - 1}$"
+    with pytest.raises(InputError, match=rf"is not a record of self-play.*{hint}"):
+        resume(folder, generations=newest)
+    open_run(folder).checkpoint(newest).unlink()
+    assert resume(folder, generations=newest).checkpoints()[-1] == newest
 
 
 def test_a_missing_record_is_reported(unbroken: Path, tmp_path: Path) -> None:

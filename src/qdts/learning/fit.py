@@ -12,6 +12,7 @@ from qdts.errors import InputError
 from qdts.files import write_whole
 from qdts.games.game import Game
 from qdts.games.registry import load_game
+from qdts.interrupt import interruptible
 from qdts.learning.compilation import compile_ahead
 from qdts.learning.config import preset, read_settings
 from qdts.learning.fitting import Epoch, Fitting
@@ -20,7 +21,7 @@ from qdts.learning.loop import Nobody, Watch, new_folder, save_generation
 from qdts.learning.measuring import Measuring
 from qdts.learning.metrics import Line, line
 from qdts.learning.report.page import write_report
-from qdts.learning.run import SUFFIX, Run, create_run, is_run, verify_budget, write_config
+from qdts.learning.run import SUFFIX, Run, create_run, held, is_run, verify_budget, write_config
 from qdts.learning.selfplay.game_text import read_games
 from qdts.learning.selfplay.given import GivenGames, games_in, joined_games
 from qdts.learning.selfplay.record import load_record
@@ -92,7 +93,8 @@ def fit(
     run = Run(Path(out) if out is not None else new_folder(game, seed), game, seed, config, minutes=1.0, given=1)
     learner = Learner(game, config, seed, threads=threads, device=device)
     create_run(run)
-    return _fit(run, learner, given, epochs, minutes, watch or Nobody(), report or (lambda _: None))
+    with held(run.folder):
+        return _fit(run, learner, given, epochs, minutes, watch or Nobody(), report or (lambda _: None))
 
 
 def _verify(epochs: int | None, minutes: float | None, seed: int) -> None:
@@ -127,7 +129,7 @@ def _fit(
     run: Run, learner: Learner, given: GivenGames, epochs: int | None, minutes: float | None, watch: Watch,
     report: Report,
 ) -> Run:  # fmt: skip
-    """Learn until the losses on held-out games no longer fall, and save what is best; Ctrl-C keeps it, too."""
+    """Learn until the losses on held-out games no longer fall, and save what is best; Ctrl-C at any time keeps it."""
     learner.use_threads()
     compile_ahead(watch.compiling)
     watch.begin(run)
@@ -140,17 +142,22 @@ def _fit(
         if not fitting.history:
             raise
         interrupted = True
-    seconds = fitting.finish()
-    run = Run(run.folder, run.game, run.seed, run.config, minutes=max(seconds, 1e-3) / 60.0, given=1)
-    write_config(run)
-    text = "".join(json.dumps(asdict(epoch)) + "\n" for epoch in fitting.history)
-    write_whole(run.folder / FILE, lambda file: file.write(text.encode()))
+    with interruptible() as interrupt:
+        seconds = fitting.finish()
+        run = Run(run.folder, run.game, run.seed, run.config, minutes=max(seconds, 1e-3) / 60.0, given=1)
+        write_config(run)
+        text = "".join(json.dumps(asdict(epoch)) + "\n" for epoch in fitting.history)
+        write_whole(run.folder / FILE, lambda file: file.write(text.encode()))
+    interrupted |= interrupt.requested
     measured: Line = {}
-    if not interrupted:
-        measuring = Measuring(run, learner, seconds, watch.doing)
-        measuring.begin()
-        measured = measuring.measure(1, seconds, over=True)
-        interrupted = measuring.interrupted
+    try:
+        if not interrupted:
+            measuring = Measuring(run, learner, seconds, watch.doing)
+            measuring.begin()
+            measured = measuring.measure(1, seconds, over=True)
+            interrupted = measuring.interrupted
+    except KeyboardInterrupt:
+        interrupted = True
     losses = fitting.history[-1].learned
     metrics = line(generation=1, games=len(given), seconds=seconds, entropy=fitting.entropy, **losses, **measured)
     save_generation(run, learner, metrics)

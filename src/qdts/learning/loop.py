@@ -21,7 +21,7 @@ from qdts.learning.measuring import Measuring
 from qdts.learning.metrics import Line, line
 from qdts.learning.nodes.clock import Stopwatch
 from qdts.learning.report.page import write_report
-from qdts.learning.run import Run, create_run, is_kept, open_run, since_kept, verify_budget, write_config
+from qdts.learning.run import Run, create_run, held, is_kept, open_run, since_kept, verify_budget, write_config
 from qdts.memory import peak_memory
 from qdts.nets.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 
@@ -115,7 +115,8 @@ def train(
     search_options(game, config, 0.0)  # a wrong search is an error before there is a folder
     learner = Learner(game, config, seed, threads=threads, device=device)
     create_run(run)
-    return _continue(run, learner, {}, watch or Nobody())
+    with held(folder):
+        return _continue(run, learner, {}, watch or Nobody())
 
 
 def resume(
@@ -162,12 +163,13 @@ def resume(
     verify_budget(minutes, generations)
     run = replace(run, minutes=minutes, generations=generations)
     learner = Learner(run.game, run.config, run.seed, threads=threads, device=device)
-    last = _restore(run, learner)
-    write_config(run)
-    generation = last.get("generation", 0)
-    learner.source.resume(last, run.load_records(generation) if learner.source.has_records else [])
-    run.mend(generation, last)
-    return _continue(run, learner, last, watch or Nobody())
+    with held(run.folder):
+        last = _restore(run, learner)
+        write_config(run)
+        generation = last.get("generation", 0)
+        learner.source.resume(last, run.load_records(generation) if learner.source.has_records else [])
+        run.mend(generation, last)
+        return _continue(run, learner, last, watch or Nobody())
 
 
 def _restore(run: Run, learner: Learner) -> Line:

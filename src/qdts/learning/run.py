@@ -10,6 +10,7 @@
                                 next generation, and one more
     metrics.jsonl               one JSON object for each generation (`metrics.py`)
     report.html                 the same as pictures
+    .lock                       locked by the process that learns in this folder
     fit.jsonl                   one JSON object for each epoch, where the run began with given games (`fit.py`)
 
 A generation is complete once its checkpoint is in place, which is one renaming. Everything else that a killed run may
@@ -21,7 +22,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from qdts.errors import InputError
-from qdts.files import write_whole
+from qdts.files import lock, write_whole
 from qdts.games.game import Game
 from qdts.games.registry import matching_game
 from qdts.games.remembered import compare, recall, remember
@@ -39,6 +41,7 @@ from qdts.learning.selfplay.record import Record, load_record, save_record
 
 FORMAT, FORMAT_VERSION = "qdts-run", 1
 SUFFIX = ".safetensors"
+LOCK = ".lock"
 MOST_MINUTES = 1_000_000.0
 
 
@@ -133,7 +136,16 @@ class Run:
     def load_records(self, last: int) -> list[Record]:
         """The records up to generation `last` that P or V learns from in the next one, ascending."""
         first = max(1 + self.given, last + 2 - self._window(last + 1))
-        return [load_record(self.record(n), self.game) for n in range(first, last + 1)]
+        found, there = [], self.checkpoints()
+        for number in range(first, last + 1):
+            try:
+                found.append(load_record(self.record(number), self.game))
+            except InputError as error:
+                if number < last or len(there) < 2:
+                    raise
+                newest = self.checkpoint(last)
+                raise InputError(f"{error}; without '{newest}' the run resumes from generation {there[-2]}") from error
+        return found
 
     def _window(self, generation: int) -> int:
         """The number of generations that P or V learns from in a generation."""
@@ -188,7 +200,7 @@ def create_run(run: Run) -> None:
     if folder.exists() and (
         not folder.is_dir() or any(not f.name.startswith(".config.json.") for f in folder.iterdir())
     ):
-        hint = f", or --resume {folder} to go on there" if (folder / "config.json").exists() else ""
+        hint = f", or qdts train --resume {folder} to go on there" if (folder / "config.json").exists() else ""
         raise InputError(f"'{folder}' exists and is not an empty folder, expected a new one{hint}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -196,6 +208,19 @@ def create_run(run: Run) -> None:
         raise InputError(f"cannot make the folder '{folder}': {error.strerror or error}") from error
     write_config(run)
     run.make_folders()
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keep other processes from learning in a run's folder; an InputError says that one does."""
+    try:
+        file = (folder / LOCK).open("ab")
+    except OSError as error:
+        raise InputError(f"cannot write '{folder / LOCK}': {error.strerror or error}") from error
+    with file:
+        if not lock(file):
+            raise InputError(f"another process is learning in '{folder}', expected a run that nobody works on")
+        yield
 
 
 def write_config(run: Run) -> None:
