@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cli.running import Output, run_json, run_text
@@ -30,6 +32,22 @@ def test_games_in_a_table(capsys: Output) -> None:
     text = run_text(capsys, "games")
     assert all(name in text for name in family_names())
     assert "2 to 10" in text
+
+
+def test_the_players_of_a_game_are_counted_by_its_rules(capsys: Output, tmp_path: Path) -> None:
+    """A family that leaves out how many there are declares two."""
+    file = tmp_path / "trio.py"
+    file.write_text(
+        "from dataclasses import replace\n"
+        "from qdts.games import Family\n"
+        "from qdts.games.rules import kuhn_poker\n"
+        "def build(spec):\n"
+        "    return replace(kuhn_poker.FAMILY.build('kuhn_poker(players=3)', 3), name='trio', spec=spec)\n"
+        "FAMILY = Family('trio', 'Kuhn poker for three.', (), build)\n"
+    )
+    (game,) = run_json(capsys, "games", str(file))["games"]
+    assert game["players"] == "3"
+    assert "Players: 3." in run_text(capsys, "games", str(file))
 
 
 def test_the_details_of_an_import(capsys: Output) -> None:

@@ -41,7 +41,7 @@ def games(
     names = family_names() if game is None else [parse_spec(game)[0]]
     families = [find_family(name) for name in names]
     if as_json:
-        print_json({"games": [_as_data(family) for family in families]})
+        print_json({"games": [_as_data(family, by_rules=game is not None) for family in families]})
     elif game is None:
         console().print(_overview(families))
         console().print(HINT)
@@ -74,19 +74,19 @@ def _show_import(spec: str, as_json: bool) -> None:
     out.print("\nTry", f"  qdts solve {_quoted(spec)}", sep="\n")
 
 
-def players(family: Family) -> str:
-    """The number of players, in words."""
+def players(family: Family, *, by_rules: bool = False) -> str:
+    """The number of players, in words: as the family declares it, or as its rules have it."""
     parameter = next((p for p in family.parameters if p.name == "players"), None)
     if parameter is None:
-        return str(family.players)
+        return str(family.load({}).players if by_rules else family.players)
     return f"{parameter.low}" if parameter.low == parameter.high else f"{parameter.low} to {parameter.high}"
 
 
-def _as_data(family: Family) -> dict[str, Any]:
+def _as_data(family: Family, *, by_rules: bool) -> dict[str, Any]:
     return {
         "name": family.name,
         "summary": family.summary,
-        "players": players(family),
+        "players": players(family, by_rules=by_rules),
         "parameters": [
             {"name": p.name, "default": p.default, "help": p.help, "expected": p.expected()} for p in family.parameters
         ],
@@ -110,7 +110,7 @@ def _print_details(family: Family, name: str) -> None:
     from rich.table import Table
 
     out = console()
-    out.print(f"[bold cyan]{family.name}[/]  {family.summary}. Players: {players(family)}.")
+    out.print(f"[bold cyan]{family.name}[/]  {family.summary}. Players: {players(family, by_rules=True)}.")
     if family.parameters:
         table = Table.grid(padding=(0, 2))
         for p in family.parameters:
