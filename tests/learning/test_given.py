@@ -66,6 +66,25 @@ def test_a_wrong_line_is_named_with_its_choices(line: str, words: list[str], tmp
         assert word in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("header", "fits"),
+    [
+        ("# kuhn_poker", True),
+        ("# Kuhn poker, by hand", True),
+        ("# leduc_poker", True),
+        ("# kuhn_poker(players=3)", False),
+    ],
+)
+def test_games_with_other_parameters_are_refused(header: str, fits: bool, tmp_path: Path) -> None:
+    """A pass after a pass ends a game of two, and goes on in a game of three; other moves would be legal in both."""
+    (tmp_path / "games.txt").write_text(f"{header}\ndeal K, deal J, Pass, Pass\n", encoding="utf-8")
+    if fits:
+        assert len(read_games(load_game("kuhn_poker"), tmp_path / "games.txt")) == 1
+    else:
+        with pytest.raises(InputError, match=r"holds games of kuhn_poker\(players=3\), expected games of kuhn_poker$"):
+            read_games(load_game("kuhn_poker"), tmp_path / "games.txt")
+
+
 def test_a_file_without_games_is_refused(tmp_path: Path) -> None:
     game, file = load_game("kuhn_poker"), tmp_path / "games.txt"
     with pytest.raises(InputError, match="cannot read"):

@@ -5,7 +5,9 @@
     2 0 1 0
 
 Moves are actions and chance outcomes, by name or number, with commas or spaces between them (`qdts.games.moves`; `qdts
-walk` shows them). After `=>` there may be the return of each player, which must be those of the rules.
+walk` shows them). After `=>` there may be the return of each player, which must be those of the rules. `write_games`
+puts the game's specification into the first line; where that names the same game with other parameters, the file is
+refused, since moves may be legal in both.
 """
 
 from __future__ import annotations
@@ -39,6 +41,9 @@ def read_games(game: Game, path: Path) -> GivenGames:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror or error if isinstance(error, OSError) else "it is not text in UTF-8"
         raise InputError(f"cannot read '{path}': {reason}") from error
+    header = lines[0].removeprefix(COMMENT).strip() if lines and lines[0].startswith(COMMENT) else ""
+    if header.partition("(")[0] == game.name and header != game.spec:
+        raise InputError(f"'{path}' holds games of {header}, expected games of {game.spec}")
     texts, moves = MoveTexts(game), []
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.lstrip().startswith(COMMENT):
