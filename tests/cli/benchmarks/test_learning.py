@@ -115,6 +115,21 @@ def test_cells_of_a_smaller_budget(
     assert "| `kuhn_poker` | 0.02 (0.01) | 1 | NashConv |" in page.read_text()
 
 
+@pytest.mark.parametrize(("goal", "minutes"), [(1.0, 0.01), (0.0, 0.02)])
+def test_a_goal_that_is_missed_with_less_gets_the_rest(
+    goal: float, minutes: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(learning, "TASKS", (Task("kuhn_poker", 0.02, (nash_conv(goal),)),))
+    arguments = ["bench", "learn", "--out", str(tmp_path), "--seeds", "1", "--threads", "1", "--json"]
+    found = []
+    for share in ("0.5", "1"):
+        assert main([*arguments, "--share", share]) == 0
+        found.append(json.loads(capsys.readouterr().out)["cells"][0])
+    assert [cell["minutes"] for cell in found] == [0.01, minutes]
+    assert (found[1]["generations"] > found[0]["generations"]) == (minutes > 0.01)
+    assert (found[1]["measures"] != found[0]["measures"]) == (minutes > 0.01)
+
+
 def test_the_page_shows_what_is_kept() -> None:
     page = ROOT / "docs" / "results.md"
     text = page.read_text(encoding="utf-8")

@@ -36,8 +36,9 @@ def train_cell(
     folder: Path, game: str, minutes: float, seed: int, *, settings: Sequence[str] = (), threads: int = 1,
     watch: Watch | None = None,
 ) -> None:  # fmt: skip
-    """Train one cell, from the start or from where it was left."""
+    """Train one cell, from the start or from where it was left; one that had fewer minutes gets the rest."""
     if is_run(folder):
-        resume(folder, game=load_game(game), threads=threads, watch=watch)
+        least = run_of(folder, game).minutes or 0.0
+        resume(folder, game=load_game(game), minutes=max(least, minutes), threads=threads, watch=watch)
     else:
         train(game, minutes=minutes, seed=seed, out=folder, settings=[QUICK, *settings], threads=threads, watch=watch)

@@ -104,6 +104,12 @@ class Cell:
         """Whether everything is measured."""
         return all(measure.name in self.figures for measure in self.task.measures)
 
+    def needs(self, share: float) -> bool:
+        """Whether it is to be made, or missed a goal with less than this share of the budget: that says nothing yet."""
+        found = [(measure, self.figures.get(measure.name)) for measure in self.task.measures]
+        missed = any(figure is None or measure.is_reached([figure]) is False for measure, figure in found)
+        return not self.is_made or (missed and self.minutes < share * self.task.minutes)
+
     def as_data(self) -> dict[str, Any]:
         """For JSON."""
         measured = [
@@ -137,8 +143,15 @@ def is_trained(folder: Path, task: Task) -> bool:
     return cells_.is_trained(folder, task.game)
 
 
+def minutes_of(task: Task, cells: Sequence[Cell]) -> str:
+    """The budget, and in brackets what the runs of some cells had that did with less."""
+    less = dict.fromkeys(f"{cell.minutes:g}" for cell in cells if cell.figures and cell.minutes < task.minutes)
+    return f"{task.minutes:g} ({', '.join(less)})" if less else f"{task.minutes:g}"
+
+
 def train_cell(folder: Path, task: Task, seed: int, threads: int, watch: Watch, share: float = 1.0) -> None:
-    """Train one cell for a share of its budget, or from where it was left."""
+    """Train one cell for a share of its budget, or from where it was left; what was measured before is forgotten."""
+    (folder / MEASURES).unlink(missing_ok=True)
     forget_peak()
     cells_.train_cell(folder, task.game, share * task.minutes, seed, threads=threads, watch=watch)
 

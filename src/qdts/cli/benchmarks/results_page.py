@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
-from qdts.cli.benchmarks.learning import Cell, Task
+from qdts.cli.benchmarks.learning import Cell, minutes_of
 from qdts.cli.benchmarks.measures import Figure, Measure
 from qdts.pages import NOTHING, Blocks, table
 
@@ -24,7 +24,7 @@ def table_of(cells: Sequence[Cell]) -> str:
     rows = []
     for task in dict.fromkeys(cell.task for cell in cells):
         of = [cell for cell in cells if cell.task == task and cell.figures]
-        first = [f"`{task.game}`", _minutes(task, of), _distinct(cell.about.get("threads") for cell in of)]
+        first = [f"`{task.game}`", minutes_of(task, of), _distinct(cell.about.get("threads") for cell in of)]
         last = ", ".join(f"{cell.generations:,}" for cell in of) or NOTHING
         for measure in task.measures:
             rows.append([*first, measure.name, measure.words, *_figures(measure, of), last])
@@ -34,12 +34,6 @@ def table_of(cells: Sequence[Cell]) -> str:
     where = sorted({str(cell.about.get("cpu")) for cell in made})
     head = f"{len(made)} of {len(cells)} cells are made, of seeds {seeds}" + "".join(f"; {place}" for place in where)
     return f"{head}.\n\n{table(HEAD, rows)}"
-
-
-def _minutes(task: Task, cells: Sequence[Cell]) -> str:
-    """The budget, and in brackets what runs had that did with less."""
-    less = _distinct(f"{cell.minutes:g}" for cell in cells if cell.minutes < task.minutes)
-    return f"{task.minutes:g}" if less == NOTHING else f"{task.minutes:g} ({less})"
 
 
 def _distinct(values: Iterable[object]) -> str:

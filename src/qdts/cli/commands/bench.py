@@ -188,7 +188,7 @@ def learn(
 
     made = read()
     if page is None and not list_:
-        for cell in [cell for cell in made if not cell.is_made]:
+        for cell in [cell for cell in made if cell.needs(share)]:
             _make(out, cell, threads, share, as_json)
             made = read()
     if page is not None:
@@ -206,7 +206,7 @@ def _make(out: Path, cell: Cell, threads: int, share: float, as_json: bool) -> N
     from qdts.cli.display.training import follower
 
     folder = learning.folder_of(out, cell.task, cell.seed)
-    if not learning.is_trained(folder, cell.task):
+    if cell.is_made or not learning.is_trained(folder, cell.task):
         with follower(silent=as_json) as watch:
             learning.train_cell(folder, cell.task, cell.seed, threads, watch, share)
     with Heartbeat() as beat:

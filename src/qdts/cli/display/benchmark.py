@@ -63,11 +63,14 @@ def show_results(screen: Console, cells: Sequence[Cell]) -> None:
     from rich import box
     from rich.table import Table
 
+    from qdts.cli.benchmarks.learning import minutes_of
+
     table = Table("game", "minutes", "measure", "goal", "each seed", "mean", "", box=box.SIMPLE_HEAD)
     for task in dict.fromkeys(cell.task for cell in cells):
-        first = [task.game, f"{task.minutes:g}"]
+        of = [cell for cell in cells if cell.task == task]
+        first = [task.game, minutes_of(task, of)]
         for measure in task.measures:
-            found = [c.figures[measure.name] for c in cells if c.task == task and measure.name in c.figures]
+            found = [cell.figures[measure.name] for cell in of if measure.name in cell.figures]
             each = ", ".join(map(_figure_words, found)) or "not made"
             mean = number(sum(figure.value for figure in found) / len(found)) if found else ""
             verdict = {True: "reached", False: "missed", None: ""}[measure.is_reached(found)]
@@ -76,7 +79,7 @@ def show_results(screen: Console, cells: Sequence[Cell]) -> None:
     screen.print(table)
     screen.print(
         "[dim]NashConv of P with averaged weights, exact. In brackets: 95 % intervals, whose lower ends count. "
-        "Minutes: self-play and fitting alone.[/]"
+        "Minutes: self-play and fitting alone; in brackets, what a run had that did with less.[/]"
     )
 
 
