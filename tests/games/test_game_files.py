@@ -354,7 +354,7 @@ def test_check_tells_what_is_broken(capsys: Output) -> None:
     data = json.loads(capsys.readouterr().out)
     assert (data["kept"], data["looked_at"]) == (False, None)
     assert [(law["law"], law["kept"]) for law in data["laws"]] == [("guard", True), ("basics", False)]
-    assert "expected -2.0 to 1.0 at turn=" in data["laws"][-1]["fault"]
+    assert "expected -2.0 to 1.0 for each player at turn=" in data["laws"][-1]["fault"]
     assert main(["check", "./my.py"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].split()[:2] == ["guard", "kept"]

@@ -18,6 +18,7 @@ from qdts.learning.loop import resume, train
 from qdts.learning.run import is_run, open_run
 
 TRIES = 60
+"""Kills at most; then the run is left to end."""
 
 
 def main(folder: Path, generations: int, settings: list[str]) -> None:
@@ -31,13 +32,15 @@ def main(folder: Path, generations: int, settings: list[str]) -> None:
         child = os.fork()
         if child == 0:
             attempt(run, generations, settings)
-        time.sleep(draws.uniform(0.0, longest) if len(kills) < TRIES else 3600.0)
-        if os.waitpid(child, os.WNOHANG) == (0, 0):
-            os.kill(child, signal.SIGKILL)
+        if len(kills) == TRIES:
             os.waitpid(child, 0)
-            kills.append(open_run(run).checkpoints()[-1] if is_run(run) and open_run(run).checkpoints() else 0)
-        else:
             break
+        time.sleep(draws.uniform(0.0, longest))
+        if os.waitpid(child, os.WNOHANG) != (0, 0):
+            break
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        kills.append(open_run(run).checkpoints()[-1] if is_run(run) and open_run(run).checkpoints() else 0)
     json.dump(kills, sys.stdout)
 
 
