@@ -359,7 +359,8 @@ def test_check_tells_what_is_broken(capsys: Output) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].split()[:2] == ["guard", "kept"]
     assert lines[2].split()[:2] == ["basics", "broken"]
-    assert lines[-1].startswith("my_kuhn breaks the law of basics: returns are [-2.0, 2.0], expected -2.0 to 1.0 at ")
+    wanted = "expected -2.0 to 1.0 for each player at "
+    assert lines[-1].startswith(f"my_kuhn breaks the law of basics: returns are [-2.0, 2.0], {wanted}")
 
 
 def test_check_of_a_game_that_is_too_large_to_enumerate(capsys: Output) -> None:
