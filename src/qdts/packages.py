@@ -6,7 +6,7 @@ import importlib.util
 
 from qdts.errors import InputError
 
-EXTRAS = {"nets": ("torch", "safetensors")}
+EXTRAS = {"nets": ("torch", "safetensors", "threadpoolctl")}
 """What each extra of `pip install 'qdts[EXTRA]'` installs."""
 COMPARED = ("LiteEFG", "open_spiel", "mctx", "jax")
 """Distributions of the programs that benchmarks compare with."""

@@ -14,7 +14,8 @@ from nets.test_networks import HIDDEN, SPECS, examples_of, networks_of
 from qdts import load_game
 from qdts.kernels import Reals32
 from qdts.learning.targets.belief import belief_examples, belief_targets, explorers_moves
-from qdts.nets.descent import LayersDescent, PolicyGradient, ValueGradient
+from qdts.nets.descent import TURN, LayersDescent, PolicyObjective, ValueObjective
+from qdts.nets.gradients import cross_entropy_gradient, value_gradient
 from qdts.nets.losses import Batch, child_loss, cross_entropy, policy_tensors, value_loss, value_tensors
 from qdts.nets.model import Size
 from qdts.nets.networks import Networks, Steps, run_fits
@@ -78,10 +79,17 @@ def test_h(spec: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_close(fast, slow)
 
 
-def gradient_of(gradient: PolicyGradient | ValueGradient, rows: Any, outputs: torch.Tensor) -> tuple[Reals32, Any]:
+def gradient_of(objective: PolicyObjective | ValueObjective, rows: Any, outputs: torch.Tensor) -> tuple[Reals32, Any]:
     """What a gradient writes over numbers that were there before, and its losses."""
-    out, losses = np.full(outputs.shape, 7.0, np.float32), np.zeros(len(gradient.names))
-    gradient.write(rows, outputs.detach().numpy(), out, losses)
+    out, losses, given = (
+        np.full(outputs.shape, 7.0, np.float32),
+        np.zeros(len(objective.names)),
+        outputs.detach().numpy(),
+    )
+    if isinstance(objective, PolicyObjective):
+        cross_entropy_gradient(rows, given, out, losses, objective.targets)
+    else:
+        value_gradient(rows, given, out, losses, objective.targets, *objective.weights)
     return out, losses
 
 
@@ -102,7 +110,7 @@ def test_gradients_by_outputs(spec: str) -> None:
     targets = policy_tensors(policy, networks.device, numbers.uniform(0.1, 3, len(policy.weight)))
     loss = cross_entropy(logits, targets.take(rows))
     loss.backward()  # type: ignore[no-untyped-call]
-    found, losses = gradient_of(PolicyGradient("policy_loss", targets), rows, logits)
+    found, losses = gradient_of(PolicyObjective("policy_loss", targets), rows, logits)
     np.testing.assert_allclose(found, slope_of(logits), rtol=1e-4, atol=1e-7)
     assert losses == pytest.approx([loss.item()], rel=1e-5)
 
@@ -116,7 +124,7 @@ def test_gradients_by_outputs(spec: str) -> None:
     batch = Batch(of_values.take(rows), outputs)
     parts = [value_loss(batch), child_loss(batch)]
     (0.7 * parts[0] + 1.6 * parts[1]).backward()  # type: ignore[no-untyped-call]
-    found, losses = gradient_of(ValueGradient(of_values, WEIGHTS), rows, outputs)
+    found, losses = gradient_of(ValueObjective(of_values, WEIGHTS), rows, outputs)
     np.testing.assert_allclose(found, slope_of(outputs), rtol=1e-4, atol=1e-7)
     assert losses == pytest.approx([part.item() for part in parts], rel=1e-5)
 
@@ -128,17 +136,19 @@ def test_a_model_is_as_it_was_until_its_fit_has_ended() -> None:
     before = networks.tensors()
 
     def interrupted(step: int) -> torch.Tensor:
-        if step == 2:
+        if step == TURN:
             raise KeyboardInterrupt
-        return networks.inputs(policy.queries, np.arange(5))
+        return networks.inputs(policy.queries, np.tile(np.arange(5), TURN))
 
     body = networks.model.body
     assert isinstance(body, Towers)
     assert isinstance(body.policy, Mlp)
     descent = LayersDescent(body.policy, networks._adams["model"][0], 5)
-    gradient = PolicyGradient("policy_loss", policy_tensors(policy, networks.device))
+    objective = PolicyObjective("policy_loss", policy_tensors(policy, networks.device))
+    steps, first = 2 * TURN, descent.layers.weights.copy()
     with pytest.raises(KeyboardInterrupt):
-        run_fits([descent.fit(interrupted, np.tile(np.arange(5), (4, 1)), gradient, np.full(4, 0.01))])
+        run_fits([descent.fit(interrupted, np.tile(np.arange(5), (steps, 1)), objective, np.full(steps, 0.01))])
+    assert not np.array_equal(descent.layers.weights, first)
     after = networks.tensors()
     assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)

@@ -31,7 +31,9 @@ KERNELS = (
     "solving.sequence.form._nash_conv",
     "nets.cache.remember",
     "nets.gradients.value_gradient",
-    "nets.gradients.adam_step",
+    "nets.layers.fit_values",
+    "nets.layers.fit_policy",
+    "nets.layers.run_batches",
     "nets.gradients.cross_entropy_gradient",
     "nets.encoding.encode",
     "games.batch._tabulate_choices",
@@ -59,7 +61,6 @@ KERNELS = (
     "solving.sampled_games.add_residual",
     "solving.sampled_games.choose_actions",
     "hashing._number_all",
-    "nets.gradients.pass_rectifier",
 )
 """Every kernel that learning a game with hidden information calls, those that take longest to compile first."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from qdts.errors import InputError
 from qdts.games.game import Game
@@ -17,6 +17,7 @@ from qdts.kernels import Ints, Reals32
 from qdts.nets.cache import look_up, make_cache, remember
 from qdts.nets.encoding import decode, encode
 from qdts.nets.model import Belief, PolicyValue, placed
+from qdts.nets.runner import Runner, runner_of
 from qdts.nets.trunk import Towers
 from qdts.rng import State
 from qdts.search.evaluation.batches import as_queries, empty_evaluations
@@ -60,12 +61,21 @@ class Network:
         self.hits = 0
         """How many of them were in the cache."""
         self._shape = model.shape
-        self._cache = make_cache(game, cache)
+        self._remembered = cache
+        self.forget()
         self._reserve(0)
 
     def forget(self) -> None:
-        """Empty the cache, as is needed after a change of a model."""
-        self._cache = make_cache(self.game, len(self._cache.key))
+        """Take over the weights that the models have now, and empty the cache."""
+        self._cache = make_cache(self.game, self._remembered)
+        body = self.model.body
+        self._policy = self._runner(body.policy) if isinstance(body, Towers) else None
+        """None where P and V share a trunk."""
+        self._value = self._runner(body.value if isinstance(body, Towers) else body)
+        self._h = None if self.belief is None else self._runner(self.belief.body)
+
+    def _runner(self, trunk: nn.Module) -> Runner:
+        return runner_of(trunk, self.batch, padded=self.padded, device=self.device)
 
     def _reserve(self, rows: int) -> None:
         """Make room for the inputs of so many rows, in whole batches."""
@@ -100,10 +110,10 @@ class Network:
             self._inputs.numpy(), self._beliefs.numpy(),
         )  # fmt: skip
         outputs = self._outputs(queries.kind[which])
-        if self.belief is None:
+        if self._h is None:
             beliefs = np.zeros((samples, max(1, self._shape.values)), np.float32)
         else:
-            beliefs = self._run(self.belief, self._beliefs, samples)
+            beliefs = self._h.run(self._beliefs, samples)
         decode(self._shape, queries, which, count, outputs, beliefs, evaluations)
 
     def _outputs(self, kinds: Ints) -> Reals32:
@@ -111,28 +121,16 @@ class Network:
 
         Logits of P are read at ACT nodes alone. So where batches are not padded, a tower of P has no other rows.
         """
-        body, count = self.model.body, len(kinds)
-        if self.padded or not isinstance(body, Towers):
-            return self._run(self.model, self._inputs, count)
-        out, acts = np.zeros((count, self._shape.outputs), np.float32), np.flatnonzero(kinds == ACT)
-        out[:, self._shape.actions :] = self._run(body.value, self._inputs, count)
+        count = len(kinds)
+        if self._policy is None:
+            return self._value.run(self._inputs, count)
+        out, values = np.zeros((count, self._shape.outputs), np.float32), self._value.run(self._inputs, count)
+        out[:, self._shape.actions :] = values[:count]
+        acts = np.arange(count) if self.padded else np.flatnonzero(kinds == ACT)
         if len(acts):
-            out[acts, : self._shape.actions] = self._run(body.policy, self._inputs[acts], len(acts))
+            rows = self._inputs if self.padded else self._inputs[acts]
+            out[acts, : self._shape.actions] = self._policy.run(rows, len(acts))[: len(acts)]
         return out
-
-    def _run(self, model: nn.Module, rows: Tensor, count: int) -> Reals32:
-        """The outputs of a model for the first `count` rows, in batches."""
-        end = len(rows) if self.padded else count
-        with torch.inference_mode():
-            parts = [
-                model(rows[at : min(at + self.batch, end)].to(self.device, non_blocking=True))
-                for at in range(0, count, self.batch)
-            ]
-            if not parts:
-                return np.zeros((0, 1), np.float32)
-            whole = parts[0] if len(parts) == 1 else torch.cat(parts)
-            out: Reals32 = whole.float().cpu().numpy()
-            return out
 
     def evaluate(self, query: Query, state: State) -> Evaluation:
         """The evaluation of one query, the same as in a batch."""

@@ -1,7 +1,4 @@
-"""Compiled gradients of the usual losses by a model's outputs, and what else a step needs besides matrix products.
-
-They are those of `losses.py`, in closed form: what autograd finds, in a tenth of the calls. Each kernel is a part of a
-step that runs without Python's lock, so that several models are fitted side by side.
+"""Compiled gradients of the usual losses by a model's outputs: those of `losses.py`, in closed form.
 
 axis  counts
 M     examples
@@ -14,30 +11,51 @@ O     outputs of the model
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
-from numba import float32, float64, int64, void
+from numba import float32, float64, int64, types, void
 
-from qdts.kernels import Ints, Reals, Reals32, kernel
+from qdts.kernels import Ints, Reals, Reals32, declare, kernel
 
 NO_CHOICE = -1e8
 """A logarithm of the rules' weight below this stands where there is no choice."""
 TINY = 1e-6
 """What a sum of weights counts as at least."""
-KEEP, KEEP_SQUARE, SMALL = 0.9, 0.999, 1e-8
-"""β₁, β₂ and ε of Adam."""
 
 
-@kernel(
-    void(
-        int64[::1], float32[:, ::1], float32[:, ::1], float64[::1],
-        float32[:, ::1], int64[:, ::1], float32[:, ::1], float32[:, ::1],
-    )
-)  # fmt: skip
-def cross_entropy_gradient(
-    rows: Ints, logits: Reals32, gradient: Reals32, loss: Reals,
-    prior: Reals32, choices: Ints, target: Reals32, weight: Reals32,
-) -> None:  # fmt: skip
+class PolicyTargets(NamedTuple):
+    """What P, or H, is to be for each example."""
+
+    prior: Reals32  # [M, B] the logarithm of the rules' weights, or less than NO_CHOICE
+    choices: Ints  # [M, B] columns of the logits
+    target: Reals32  # [M, B] a distribution over the choices
+    weight: Reals32  # [M, 1] w
+
+
+class ValueTargets(NamedTuple):
+    """What V and V_c are to be for each example."""
+
+    target: Reals32  # [M, R] of V
+    known: Reals32  # [M, R] 1 where V has one
+    children: Reals32  # [M, B, R] of V_c
+    has_child: Reals32  # [M, B, R] 1 where V_c has one
+    columns: Ints  # [M, B · R] where V_c stands among the outputs
+    weight: Reals32  # [M, 1] w
+    variance: float
+    """Of the targets of V."""
+
+
+PolicyTargetsType = types.NamedTuple([float32[:, ::1], int64[:, ::1], float32[:, ::1], float32[:, ::1]], PolicyTargets)
+ValueTargetsType = types.NamedTuple(
+    [*[float32[:, ::1]] * 2, *[float32[:, :, ::1]] * 2, int64[:, ::1], float32[:, ::1], float64], ValueTargets
+)
+declare(PolicyTargets, PolicyTargetsType)
+declare(ValueTargets, ValueTargetsType)
+
+
+@kernel(void(int64[::1], float32[:, ::1], float32[:, ::1], float64[::1], PolicyTargetsType))
+def cross_entropy_gradient(rows: Ints, logits: Reals32, gradient: Reals32, loss: Reals, targets: PolicyTargets) -> None:
     """Write the gradient of the cross-entropy by the logits, and add the loss.
 
         ∂/∂z(a) = w / Σw · (p(a) Σ target − target(a)),      p ∝ prior · exp(z)
@@ -47,11 +65,9 @@ def cross_entropy_gradient(
         logits: z. [N, O]
         gradient: Written. [N, O]
         loss: Its first number grows. [1]
-        prior: The logarithm of the rules' weights, or less than NO_CHOICE. [M, B]
-        choices: Columns of the logits. [M, B]
-        target: A distribution over the choices. [M, B]
-        weight: w. [M, 1]
+        targets: Of all examples.
     """
+    prior, choices, target, weight = targets
     total = 0.0
     for i in range(len(rows)):
         total += weight[rows[i], 0]
@@ -80,15 +96,11 @@ def cross_entropy_gradient(
 
 
 @kernel(
-    void(
-        int64[::1], float32[:, ::1], float32[:, ::1], float64[::1], float64, float64, float64,
-        float32[:, ::1], float32[:, ::1], float32[:, :, ::1], float32[:, :, ::1], int64[:, ::1], float32[:, ::1],
-    )
+    void(int64[::1], float32[:, ::1], float32[:, ::1], float64[::1], ValueTargetsType, float64, float64)
 )  # fmt: skip
 def value_gradient(
-    rows: Ints, values: Reals32, gradient: Reals32, losses: Reals, value_weight: float, child_weight: float,
-    variance: float, target: Reals32, known: Reals32, children: Reals32, has_child: Reals32, columns: Ints,
-    weight: Reals32,
+    rows: Ints, values: Reals32, gradient: Reals32, losses: Reals, targets: ValueTargets, value_weight: float,
+    child_weight: float,
 ) -> None:  # fmt: skip
     """Write the gradient of the losses of V and V_c, by their weights, and add the losses themselves.
 
@@ -99,16 +111,11 @@ def value_gradient(
         values: Outputs: V, then V_c. [N, O]
         gradient: Written. [N, O]
         losses: That of V and that of V_c grow. [2]
+        targets: Of all examples.
         value_weight: Of the loss of V.
         child_weight: Of the loss of V_c.
-        variance: Of the targets of V.
-        target: Of V. [M, R]
-        known: 1 where V has one. [M, R]
-        children: Targets of V_c. [M, B, R]
-        has_child: 1 where V_c has one. [M, B, R]
-        columns: Where V_c stands among the outputs. [M, B · R]
-        weight: w. [M, 1]
     """
+    target, known, children, has_child, columns, weight, variance = targets
     width, returns = children.shape[1], target.shape[1]
     total, below = 0.0, 0.0
     for i in range(len(rows)):
@@ -132,34 +139,3 @@ def value_gradient(
                     share, off = weight[e, 0] * has_child[e, b, r] / below, values[i, column] - children[e, b, r]
                     losses[1] += share * off * off
                     gradient[i, column] += 2.0 * child_weight * share * off
-
-
-@kernel(void(float32[:, ::1], float32[:, ::1], float32[::1]))
-def pass_rectifier(units: Reals32, gradient: Reals32, bias: Reals32) -> None:
-    """Turn the gradient by max(0, x) into that by x, in place, and write that of the bias: its sum over the batch."""
-    for column in range(bias.shape[0]):
-        bias[column] = 0.0
-    for i in range(units.shape[0]):
-        for column in range(bias.shape[0]):
-            passed = gradient[i, column] if units[i, column] > 0.0 else np.float32(0.0)
-            gradient[i, column] = passed
-            bias[column] += passed
-
-
-@kernel(void(float32[::1], float32[::1], float32[::1], float32[::1], float64, float64, int64))
-def adam_step(
-    weights: Reals32, gradient: Reals32, mean: Reals32, square: Reals32, shorten: float, rate: float, step: int
-) -> None:
-    """Take a step of Adam (Kingma and Ba 2015), along the gradient times `shorten`; `step` counts from 1.
-
-    m ← β₁ m + (1 − β₁) g,   v ← β₂ v + (1 − β₂) g²,   weights ← weights − rate · m̂ / (√v̂ + ε)
-    """
-    length = np.float32(rate / (1.0 - KEEP**step))
-    root, small = np.float32(1.0 / math.sqrt(1.0 - KEEP_SQUARE**step)), np.float32(SMALL)
-    a, b, c, d = np.float32(KEEP), np.float32(1.0 - KEEP), np.float32(KEEP_SQUARE), np.float32(1.0 - KEEP_SQUARE)
-    s = np.float32(shorten)
-    for i in range(weights.shape[0]):
-        g = s * gradient[i]
-        mean[i] = a * mean[i] + b * g
-        square[i] = c * square[i] + d * g * g
-        weights[i] -= length * mean[i] / (np.sqrt(square[i]) * root + small)

@@ -25,8 +25,8 @@ from qdts.nets.descent import (
     TURN,
     Fit,
     LayersDescent,
-    PolicyGradient,
-    ValueGradient,
+    PolicyObjective,
+    ValueObjective,
     descend,
     make_adam,
     parameters_of,
@@ -36,6 +36,7 @@ from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples, sample_examples
 from qdts.nets.losses import LOSSES, OPTIONAL, Batch, cross_entropy, policy_tensors, value_tensors
 from qdts.nets.model import Belief, Model, Size, find_device, make_models
+from qdts.nets.threads import one_blas_thread
 from qdts.nets.trunk import Mlp, Towers
 from qdts.parallel import in_parallel, in_turns
 from qdts.search.evaluation.evaluator import Queries
@@ -114,7 +115,8 @@ class Networks:
         (p_rows, p_weight), (v_rows, v_weight) = (_rows(examples.weight, steps) for examples in (policy, value))
         weights = dict.fromkeys(OPTIONAL, 0.0) | dict(weights or {})
         chosen = {name: loss for name, loss in LOSSES.items() if name not in OPTIONAL or weights[name] > 0.0}
-        p_inputs, v_inputs = self._inputs_of_steps(policy.queries, p_rows), self._inputs_of_steps(value.queries, v_rows)
+        p_turn, v_turn = self._inputs_of_turns(policy.queries, p_rows), self._inputs_of_turns(value.queries, v_rows)
+        p_inputs, v_inputs = _step_by_step(p_turn, p_rows), _step_by_step(v_turn, v_rows)
         p_targets = policy_tensors(policy, self.device, p_weight)
         v_targets = value_tensors(value, self.shape, self.device, v_weight)
 
@@ -131,14 +133,14 @@ class Networks:
 
         def policy_fit(tower: nn.Module, adam: torch.optim.Adam) -> Fit:
             if self._in_closed_form(tower):
-                gradient = PolicyGradient("policy_loss", p_targets)
-                return LayersDescent(tower, adam, p_rows.shape[1]).fit(p_inputs, p_rows, gradient, steps.rates)
+                objective = PolicyObjective("policy_loss", p_targets)
+                return LayersDescent(tower, adam, p_rows.shape[1]).fit(p_turn, p_rows, objective, steps.rates)
             return descend(adam, lambda step: policy_loss(step, tower(p_inputs(step))), steps.rates, weights)
 
         def values_fit(tower: nn.Module, adam: torch.optim.Adam) -> Fit:
-            if self._in_closed_form(tower) and tuple(chosen) == ValueGradient.names:
-                gradient = ValueGradient(v_targets, weights)
-                return LayersDescent(tower, adam, v_rows.shape[1]).fit(v_inputs, v_rows, gradient, steps.rates)
+            if self._in_closed_form(tower) and tuple(chosen) == ValueObjective.names:
+                objective = ValueObjective(v_targets, weights)
+                return LayersDescent(tower, adam, v_rows.shape[1]).fit(v_turn, v_rows, objective, steps.rates)
             return descend(adam, lambda step: value_losses(step, tower(v_inputs(step))), steps.rates, weights)
 
         body, adams = self.model.body, self._adams["model"]
@@ -175,11 +177,12 @@ class Networks:
             views = sample_examples(bayes.weight, len(steps.rates), max(1, round(steps.examples / nodes)), steps.stream)
         rows, in_batch = _rows(examples.weight, steps)
         targets = policy_tensors(examples, self.device, in_batch, weighted=True)
-        inputs = self._inputs_of_steps(examples.queries, rows, belief=True)
+        turn = self._inputs_of_turns(examples.queries, rows, belief=True)
 
         if self._in_closed_form(belief.body) and views is None:
-            gradient = PolicyGradient("belief_loss", targets)
-            return (yield from LayersDescent(belief.body, adam, rows.shape[1]).fit(inputs, rows, gradient, steps.rates))
+            objective = PolicyObjective("belief_loss", targets)
+            return (yield from LayersDescent(belief.body, adam, rows.shape[1]).fit(turn, rows, objective, steps.rates))
+        inputs = _step_by_step(turn, rows)
 
         def losses(step: int) -> dict[str, Tensor]:
             logits = belief(inputs(step))
@@ -196,18 +199,9 @@ class Networks:
         """Whether a trunk has gradients in closed form: linear layers on the CPU."""
         return isinstance(body, Mlp) and self.device.type == "cpu"
 
-    def _inputs_of_steps(self, queries: Queries, rows: Ints, *, belief: bool = False) -> Callable[[int], Tensor]:
-        """The inputs of each step, one after the other, which are encoded for the steps of a turn at once."""
-        count, made = rows.shape[1], torch.empty(0)
-
-        def inputs(step: int) -> Tensor:
-            nonlocal made
-            if step % TURN == 0:
-                made = self.inputs(queries, rows[step : step + TURN].ravel(), belief=belief)
-            at = step % TURN * count
-            return made[at : at + count]
-
-        return inputs
+    def _inputs_of_turns(self, queries: Queries, rows: Ints, *, belief: bool = False) -> Callable[[int], Tensor]:
+        """From the number of the first step of a turn to the inputs of its steps, one step after the other."""
+        return lambda first: self.inputs(queries, rows[first : first + TURN].ravel(), belief=belief)
 
     def inputs(self, queries: Queries, rows: Ints, *, belief: bool = False) -> Tensor:
         """The inputs of the model, or of that of H, for some queries."""
@@ -287,8 +281,23 @@ def apart(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
 
 def run_fits(fits: Sequence[Fit], threads: int = 1) -> dict[str, float]:
     """Run some fits, which share threads as in `apart`; the mean of each loss."""
-    found = in_turns(fits, threads, prepare=lambda: use_threads(1))
+    with one_blas_thread():
+        found = in_turns(fits, threads, prepare=lambda: use_threads(1))
     return {name: mean for means in found for name, mean in means.items()}
+
+
+def _step_by_step(turn: Callable[[int], Tensor], rows: Ints) -> Callable[[int], Tensor]:
+    """The inputs of each step, one after the other; those of a turn are made at once."""
+    count, made = rows.shape[1], torch.empty(0)
+
+    def inputs(step: int) -> Tensor:
+        nonlocal made
+        if step % TURN == 0:
+            made = turn(step)
+        at = step % TURN * count
+        return made[at : at + count]
+
+    return inputs
 
 
 def _rows(weight: Reals, steps: Steps) -> tuple[Ints, Reals]:

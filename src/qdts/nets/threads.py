@@ -1,15 +1,60 @@
-"""How many threads of torch fit a model fastest."""
+"""Threads of the libraries that multiply matrices: torch, and the BLAS that compiled kernels call."""
 
 from __future__ import annotations
 
+import importlib
 import time
+from contextlib import AbstractContextManager, ExitStack
+from functools import cache
+from threading import Lock
 
 import torch
+from threadpoolctl import ThreadpoolController
 
 from qdts.nets.model import PolicyValue
 
 TRIES = 3
 """Steps with each number of threads, of which the fastest counts."""
+
+
+BLAS = "scipy.linalg.cython_blas"
+"""Where numba finds it."""
+
+
+class _OneThread:
+    """Holds BLAS to one thread from the first that enters until the last one leaves, in whatever threads they are."""
+
+    def __init__(self) -> None:
+        self._within, self._guard, self._limit = 0, Lock(), ExitStack()
+
+    def __enter__(self) -> None:
+        with self._guard:
+            if not self._within:
+                self._limit.enter_context(_blas().limit(limits=1, user_api="blas"))
+            self._within += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._guard:
+            self._within -= 1
+            if not self._within:
+                self._limit.close()
+
+
+_one_thread = _OneThread()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Within it, matrix products of kernels stay in the thread that runs the kernel.
+
+    Small products are not faster on several threads, and on a busy machine these wait for each other for milliseconds.
+    """
+    return _one_thread
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    importlib.import_module(BLAS)  # it finds what is loaded
+    return ThreadpoolController()
 
 
 def fastest_threads(model: PolicyValue, rows: int, most: int) -> int:

@@ -10,14 +10,16 @@ cost of one cell. A new trunk is a class with the methods of `Mlp` and an entry 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from qdts.errors import InputError, unknown
 from qdts.games.game import Game
+from qdts.kernels import Ints, Reals32
 
 HIDDEN = 128
 """Units of the hidden layer above convolutions."""
@@ -51,6 +53,12 @@ class Mlp(nn.Module):
         """Outputs of each row."""
         out: Tensor = self.layers(rows)
         return out
+
+    @property
+    def sizes(self) -> Ints:
+        """Inputs, the units of each hidden layer, outputs."""
+        linear = [layer for layer in self.layers if isinstance(layer, nn.Linear)]
+        return np.array([linear[0].in_features, *(layer.out_features for layer in linear)])
 
 
 class Conv(nn.Module):
@@ -140,6 +148,12 @@ def make_trunk(game: Game, trunk: str, inputs: int, width: int, layers: int, out
     if width < 1 or layers < 1:
         raise InputError(f"a network of {layers} layers of {width} units is none, expected at least 1 of each")
     return TRUNKS[trunk](game, inputs, width, layers, outputs)
+
+
+def flat(tensors: Iterable[Tensor]) -> Reals32:
+    """The numbers of all tensors, in order, in an array of their own."""
+    numbers: Reals32 = torch.cat([x.detach().reshape(-1) for x in tensors]).numpy()
+    return numbers
 
 
 def _last(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:
