@@ -138,12 +138,13 @@ def test_h_learns_bayes_rule_by_this_loss_alone() -> None:
         for p in next(learner.networks.model.body.children()).parameters():
             p.add_(torch.randn(p.shape, generator=torch.Generator().manual_seed(5)) * 0.3)
     experience = learner.gather(1, 0.0)
-    assert experience.bayes is not None
     assert experience.belief is not None
+    examples = experience.belief()
+    assert examples.bayes is not None
     before = measure(learner.evaluator()).belief_error
-    nothing = experience.belief._replace(target=np.zeros_like(experience.belief.target))
+    nothing = examples.counted._replace(target=np.zeros_like(examples.counted.target))
     steps = Steps(np.geomspace(3e-3, 3e-4, 300), 256, np.random.default_rng(0))
-    losses = run_fits([learner.networks.belief_fit(nothing, steps, experience.bayes, 1.0)])
+    losses = run_fits([learner.networks.belief_fit(nothing, steps, examples.bayes, 1.0)])
     after = measure(learner.evaluator()).belief_error
     assert losses["belief_loss"] == 0.0
     assert before is not None

@@ -93,12 +93,12 @@ def test_p_learns_from_a_window(window: int) -> None:
     records = source.records  # type: ignore[attr-defined]
     assert [record.generation for record in records] == [1, 2, 3, 4][-max(window, 2) :]
     parts = [policy_examples(record.game, policy_targets(record, power=0.75)) for record in records[-window:]]
-    np.testing.assert_array_equal(made[-1].policy.target, joined(parts).target)
+    np.testing.assert_array_equal(made[-1].policy().target, joined(parts).target)
     resumed = Learner(load_game("kuhn_poker"), config, 0).source
     resumed.resume(made[-1].metrics, records[1:] if len(records) == config.window else records)
     again, first = resumed.make(5, 0.0, ignore), source.make(5, 0.0, ignore)
-    assert len(again.policy.weight) == len(first.policy.weight)
-    np.testing.assert_array_equal(again.value.target, first.value.target)
+    assert len(again.policy().weight) == len(first.policy().weight)
+    np.testing.assert_array_equal(again.value().target, first.value().target)
 
 
 def test_luck_stays_what_it_was(tmp_path: Path) -> None:
@@ -120,8 +120,8 @@ def test_luck_stays_what_it_was(tmp_path: Path) -> None:
     resumed = Learner(game, config, 0)  # with other networks
     resumed.source.resume(made[-1].metrics, records)
     again, first = resumed.gather(3, 0.0), learner.gather(3, 0.0)
-    earlier = len(made[0].value.weight)
-    np.testing.assert_array_equal(again.value.target[:earlier], first.value.target[:earlier])
+    earlier = len(made[0].value().weight)
+    np.testing.assert_array_equal(again.value().target[:earlier], first.value().target[:earlier])
 
 
 @pytest.mark.parametrize("setting", ["value.baseline=evaluated", "net.child_values=false"])
@@ -152,7 +152,7 @@ def test_children_by_the_network() -> None:
     """Every choice has a target then, the network's own V of the child."""
     learner = Learner(load_game("kuhn_poker"), read_settings([*FEW, "value.child_target=network"], Config()), 0)
     network = learner.evaluator()
-    examples = learner.gather(1, 0.0).value
+    examples = learner.gather(1, 0.0).value()
     assert (examples.has_children == 1.0).all()
     below = children(learner.game, examples.queries)
     expected = values_at(learner.game, network, below.nodes)
@@ -209,7 +209,7 @@ def test_a_generation_is_as_long_as_its_moves(spec: str, threads: int) -> None:
         searches = experience.metrics["searches"]
         assert searches == pytest.approx(200, rel=0.6)
         assert experience.steps == max(20, round(5 * searches / 32))
-        assert len(experience.policy.weight) > (generation - 0.5) * searches * 0.5, "P learns from all of them"
+        assert len(experience.policy().weight) > (generation - 0.5) * searches * 0.5, "P learns from all of them"
         assert all(np.isfinite(loss) for loss in learner.learn(experience, generation, 0.0).values())
 
 
@@ -283,10 +283,10 @@ def test_large_games_are_learned_from(spec: str) -> None:
     assert isinstance(learner.source, SampledGames)
     experience = learner.gather(1, 0.0)
     most = 16
-    for examples in (experience.policy, experience.value):
+    for examples in (experience.policy(), experience.value()):
         assert 0 < len(examples.weight) <= 3 * most
     assert experience.belief is not None
-    assert len(experience.belief.weight) > 0
+    assert len(experience.belief().counted.weight) > 0
     losses = learner.learn(experience, 1, 0.0)
     learner.learn_average_belief(1, 1)
     assert all(np.isfinite(loss) for loss in losses.values())

@@ -60,7 +60,7 @@ def test_p_and_v(spec: str, count: int, layers: int, monkeypatch: pytest.MonkeyP
     )
     slow = by_autograd(fast, monkeypatch)
     for seed in (0, 1):
-        found, expected = (x.fit(policy, value, steps_of(count, seed), WEIGHTS) for x in (fast, slow))
+        found, expected = (x.fit(lambda: policy, lambda: value, steps_of(count, seed), WEIGHTS) for x in (fast, slow))
         assert found == pytest.approx(expected, rel=1e-4)
         assert set(found) == {"policy_loss", "value_loss", "child_loss"}
         assert_close(fast, slow)

@@ -137,7 +137,7 @@ class Fitting:
         value = value_examples(game, chosen, self._learner.resources.evaluator(bulk=True))
         weights = {"value_loss": config.value.weight, "child_loss": config.value.child_weight}
         losses = networks.fit(
-            examples.policy, value, Steps(rates, config.fit.rows, stream), weights,
+            lambda: examples.policy, lambda: value, Steps(rates, config.fit.rows, stream), weights,
             threads=self._learner.resources.threads,
         )  # fmt: skip
         if examples.belief is not None:

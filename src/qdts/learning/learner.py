@@ -16,6 +16,7 @@ from qdts.learning.experience.experience import (
     BELIEF_FITTING,
     FITTING,
     SAMPLING,
+    BeliefExamples,
     Experience,
     Report,
     Resources,
@@ -28,12 +29,10 @@ from qdts.learning.metrics import Line
 from qdts.learning.nodes.clock import Timed
 from qdts.learning.selfplay.sampling import sample_games
 from qdts.learning.targets.belief import belief_examples, belief_targets, choose_moves, moves_in
-from qdts.nets.bayes import BayesExamples
 from qdts.nets.descent import Fit
 from qdts.nets.evaluator import Network
-from qdts.nets.examples import PolicyExamples
 from qdts.nets.model import Size
-from qdts.nets.networks import Networks, Steps, run_fits
+from qdts.nets.networks import Made, Networks, Steps, run_fits
 
 
 def plays_by(game: Game, config: Config) -> str:
@@ -120,30 +119,28 @@ class Learner:
         }
 
         belief_fit = partial(self._belief_fit, generation=generation, progress=progress)
-        beside = [] if experience.belief is None else [belief_fit(experience.belief, experience.bayes)]
-        with self.resources.clock.part("training"):
+        beside = [] if experience.belief is None else [belief_fit(experience.belief)]
+        with self.resources.clock.part("training", "examples", "network"):
             metrics: Line = self.networks.fit(
                 experience.policy, experience.value, steps, weights, threads=self.resources.threads, beside=beside
             )
         if experience.belief is None and self.game.hidden and config.belief.source != "exact":
             examples = self._new_beliefs(generation)
             with self.resources.clock.part("training"):
-                metrics |= run_fits([belief_fit(*examples)])
-        return metrics | {"entropy": experience.policy.entropy}
+                metrics |= run_fits([belief_fit(lambda: examples)])
+        return metrics | {"entropy": experience.policy().entropy}
 
-    def _new_beliefs(self, generation: int) -> tuple[PolicyExamples, BayesExamples | None]:
+    def _new_beliefs(self, generation: int) -> BeliefExamples:
         """Examples of H from games sampled from the new P."""
         config = self.config.belief
         stream = self.resources.stream(generation, SAMPLING)
         return self._sampled_beliefs(self.evaluator(), config.games, config.steps, stream)
 
-    def _belief_fit(
-        self, examples: PolicyExamples, bayes: BayesExamples | None, *, generation: int, progress: float
-    ) -> Fit:
-        config = self.config.belief
+    def _belief_fit(self, examples: Made[BeliefExamples], *, generation: int, progress: float) -> Fit:
+        config, made = self.config.belief, examples()
         rates = np.full(config.steps, at(config.rate, config.rate_last, progress))
         steps = Steps(rates, self.config.fit.rows, self.resources.stream(generation, BELIEF_FITTING))
-        return self.networks.belief_fit(examples, steps, bayes, config.bayes)
+        return (yield from self.networks.belief_fit(made.counted, steps, made.bayes, config.bayes))
 
     def learn_average_belief(self, generation: int, since: int, report: Report = ignore) -> None:
         """Fit H̄ to games sampled from the averaged P, where H learns from sampled games.
@@ -156,15 +153,13 @@ class Learner:
         report("fitting H of the average", 0.0)
         games, count = min(config.average_games, since * config.games), min(config.average_steps, since * config.steps)
         stream = self.resources.stream(generation, AVERAGE_SAMPLING)
-        examples, bayes = self._sampled_beliefs(self.evaluator(average=True), games, count, stream)
+        examples = self._sampled_beliefs(self.evaluator(average=True), games, count, stream)
         rates = np.geomspace(config.rate, config.rate_last, count)
         with self.resources.clock.part("training"):
             steps = Steps(rates, self.config.fit.rows, self.resources.stream(generation, AVERAGE_FITTING))
-            run_fits([self.networks.average_belief_fit(examples, steps, bayes, config.bayes)])
+            run_fits([self.networks.average_belief_fit(examples.counted, steps, examples.bayes, config.bayes)])
 
-    def _sampled_beliefs(
-        self, network: Network, games: int, steps: int, stream: np.random.Generator
-    ) -> tuple[PolicyExamples, BayesExamples | None]:
+    def _sampled_beliefs(self, network: Network, games: int, steps: int, stream: np.random.Generator) -> BeliefExamples:
         """Examples of H for so many steps, from games sampled from P in which all players explore."""
         game, config = self.game, self.config
         games = most_games(game, games)
@@ -172,4 +167,4 @@ class Learner:
         levels = sample_games(game, policy_only(Timed(network, self.resources.clock)), games, explore, stream)
         moves = choose_moves(game, moves_in(levels), most_examples(game, steps * config.fit.rows), stream)
         bayes = bayes_of(game, config, levels, Timed(network, self.resources.clock), steps, stream)
-        return belief_examples(game, belief_targets(game, moves), config.belief.power), bayes
+        return BeliefExamples(belief_examples(game, belief_targets(game, moves), config.belief.power), bayes)

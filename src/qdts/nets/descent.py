@@ -42,7 +42,7 @@ def parameters_of(adam: torch.optim.Adam) -> list[Tensor]:
     return [p for group in adam.param_groups for p in group["params"]]
 
 
-def descend(adam: torch.optim.Adam, losses: Losses, rates: Reals, weights: Mapping[str, float]) -> Fit:
+def descend(adam: torch.optim.Adam, losses: Losses, rates: Reals, weights: Mapping[str, float] | None = None) -> Fit:
     """Take a step of each rate down the weighted sum of losses, by autograd.
 
     Args:
@@ -52,6 +52,7 @@ def descend(adam: torch.optim.Adam, losses: Losses, rates: Reals, weights: Mappi
         weights: Of the losses, by name; 1 for one that is not named.
     """
     total: dict[str, Tensor] = {}
+    weights = weights or {}
     for step, rate in enumerate(rates):
         found = losses(step)
         for group in adam.param_groups:

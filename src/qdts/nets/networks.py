@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeGuard, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 import torch
@@ -25,6 +26,7 @@ from qdts.nets.descent import (
     TURN,
     Fit,
     LayersDescent,
+    Objective,
     PolicyObjective,
     ValueObjective,
     descend,
@@ -34,7 +36,16 @@ from qdts.nets.descent import (
 from qdts.nets.encoding import encode
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples, sample_examples
-from qdts.nets.losses import LOSSES, OPTIONAL, Batch, cross_entropy, policy_tensors, value_tensors
+from qdts.nets.losses import (
+    LOSSES,
+    OPTIONAL,
+    Batch,
+    PolicyTensors,
+    ValueTensors,
+    cross_entropy,
+    policy_tensors,
+    value_tensors,
+)
 from qdts.nets.model import Belief, Model, Size, find_device, make_models
 from qdts.nets.threads import one_blas_thread
 from qdts.nets.trunk import Mlp, Towers
@@ -42,6 +53,9 @@ from qdts.parallel import in_parallel, in_turns
 from qdts.search.evaluation.evaluator import Queries
 
 T = TypeVar("T")
+Tensors = TypeVar("Tensors", PolicyTensors, ValueTensors)
+Made = Callable[[], T]
+"""Makes something when it is called."""
 DEFAULT_SIZE = Size()
 
 
@@ -53,6 +67,35 @@ class Steps(NamedTuple):
     examples: int
     """How many a step samples, by their weights."""
     stream: np.random.Generator
+
+
+@dataclass(frozen=True)
+class Batches(Generic[Tensors]):
+    """The training batches of all steps of a fit."""
+
+    rows: Ints
+    """The examples of each step. [steps, count]"""
+    targets: Tensors
+    """Of all examples."""
+    turn: Callable[[int], Tensor]
+    """From the number of the first step of a turn to the inputs of its steps, one step after the other."""
+
+    def take(self, step: int) -> Tensors:
+        """The targets of a step."""
+        return self.targets.take(self.rows[step])
+
+    def step_by_step(self) -> Callable[[int], Tensor]:
+        """The inputs of each step, in order; those of a turn are made at once."""
+        count, made = self.rows.shape[1], torch.empty(0)
+
+        def inputs(step: int) -> Tensor:
+            nonlocal made
+            if step % TURN == 0:
+                made = self.turn(step)
+            at = step % TURN * count
+            return made[at : at + count]
+
+        return inputs
 
 
 def groups_of(*, average: bool, source: str) -> tuple[str, str | None]:
@@ -96,14 +139,14 @@ class Networks:
         return Network(self.game, models[model], h, batch=batch, padded=padded, cache=cache, device=where)
 
     def fit(
-        self, policy: PolicyExamples, value: ValueExamples, steps: Steps, weights: Mapping[str, float] | None = None,
-        *, threads: int = 1, beside: Sequence[Fit] = (),
+        self, policy: Made[PolicyExamples], value: Made[ValueExamples], steps: Steps,
+        weights: Mapping[str, float] | None = None, *, threads: int = 1, beside: Sequence[Fit] = (),
     ) -> dict[str, float]:  # fmt: skip
         """Fit P, V and V_c to as many examples of P as of V in each step, and update the average.
 
         Args:
-            policy: The examples of P.
-            value: Those of V and V_c.
+            policy: Makes the examples of P, in the thread of its fit.
+            value: Makes those of V and V_c.
             steps: How many steps are taken, and how.
             weights: Of the losses, by their names in LOSSES; where they are not named 0 for those in OPTIONAL, else 1.
             threads: That the fits of towers share.
@@ -112,45 +155,85 @@ class Networks:
         Returns:
             The mean of each loss over the steps, those of the fits beside included.
         """
-        (p_rows, p_weight), (v_rows, v_weight) = (_rows(examples.weight, steps) for examples in (policy, value))
         weights = dict.fromkeys(OPTIONAL, 0.0) | dict(weights or {})
-        chosen = {name: loss for name, loss in LOSSES.items() if name not in OPTIONAL or weights[name] > 0.0}
-        p_turn, v_turn = self._inputs_of_turns(policy.queries, p_rows), self._inputs_of_turns(value.queries, v_rows)
-        p_inputs, v_inputs = _step_by_step(p_turn, p_rows), _step_by_step(v_turn, v_rows)
-        p_targets = policy_tensors(policy, self.device, p_weight)
-        v_targets = value_tensors(value, self.shape, self.device, v_weight)
-
-        def policy_loss(step: int, logits: Tensor) -> dict[str, Tensor]:
-            return {"policy_loss": cross_entropy(logits, p_targets.take(p_rows[step]))}
-
-        def value_losses(step: int, values: Tensor) -> dict[str, Tensor]:
-            batch = Batch(v_targets.take(v_rows[step]), values)
-            return {name: loss(batch) for name, loss in chosen.items()}
-
-        def of_both(step: int) -> dict[str, Tensor]:
-            logits, values = self.model.heads(torch.cat([p_inputs(step), v_inputs(step)]), p_rows.shape[1])
-            return policy_loss(step, logits) | value_losses(step, values)
-
-        def policy_fit(tower: nn.Module, adam: torch.optim.Adam) -> Fit:
-            if self._in_closed_form(tower):
-                objective = PolicyObjective("policy_loss", p_targets)
-                return LayersDescent(tower, adam, p_rows.shape[1]).fit(p_turn, p_rows, objective, steps.rates)
-            return descend(adam, lambda step: policy_loss(step, tower(p_inputs(step))), steps.rates, weights)
-
-        def values_fit(tower: nn.Module, adam: torch.optim.Adam) -> Fit:
-            if self._in_closed_form(tower) and tuple(chosen) == ValueObjective.names:
-                objective = ValueObjective(v_targets, weights)
-                return LayersDescent(tower, adam, v_rows.shape[1]).fit(v_turn, v_rows, objective, steps.rates)
-            return descend(adam, lambda step: value_losses(step, tower(v_inputs(step))), steps.rates, weights)
-
+        of_policy, of_value = (steps._replace(stream=stream) for stream in steps.stream.spawn(2))
         body, adams = self.model.body, self._adams["model"]
         if isinstance(body, Towers):
-            fits = [policy_fit(body.policy, adams[0]), values_fit(body.value, adams[1])]
+            fits = [
+                self._policy_fit(body.policy, adams[0], policy, of_policy),
+                self._value_fit(body.value, adams[1], value, of_value, weights),
+            ]
         else:
-            fits = [descend(adams[0], of_both, steps.rates, weights)]
-        found = run_fits([*fits, *beside], threads)
+            fits = [self._fit_of_both(adams[0], policy, of_policy, value, of_value, weights)]
+        found = run_fits([*beside, *fits], threads)
         self.update_average()
         return found
+
+    def _policy_fit(
+        self, tower: nn.Module, adam: torch.optim.Adam, examples: Made[PolicyExamples], steps: Steps
+    ) -> Fit:
+        batches = self._policy_batches(examples(), steps)
+        if self._in_closed_form(tower):
+            objective = PolicyObjective("policy_loss", batches.targets)
+            return (yield from self._layers_fit(tower, adam, batches, objective, steps))
+        inputs, targets = batches.step_by_step(), batches.take
+
+        def losses(step: int) -> dict[str, Tensor]:
+            return {"policy_loss": cross_entropy(tower(inputs(step)), targets(step))}
+
+        return (yield from descend(adam, losses, steps.rates))
+
+    def _value_fit(
+        self, tower: nn.Module, adam: torch.optim.Adam, examples: Made[ValueExamples], steps: Steps,
+        weights: Mapping[str, float],
+    ) -> Fit:  # fmt: skip
+        batches, chosen = self._value_batches(examples(), steps), chosen_losses(weights)
+        if self._in_closed_form(tower) and tuple(chosen) == ValueObjective.names:
+            objective = ValueObjective(batches.targets, weights)
+            return (yield from self._layers_fit(tower, adam, batches, objective, steps))
+        inputs, targets = batches.step_by_step(), batches.take
+
+        def losses(step: int) -> dict[str, Tensor]:
+            batch = Batch(targets(step), tower(inputs(step)))
+            return {name: loss(batch) for name, loss in chosen.items()}
+
+        return (yield from descend(adam, losses, steps.rates, weights))
+
+    def _fit_of_both(
+        self, adam: torch.optim.Adam, policy: Made[PolicyExamples], of_policy: Steps, value: Made[ValueExamples],
+        of_value: Steps, weights: Mapping[str, float],
+    ) -> Fit:  # fmt: skip
+        """A fit of the trunk that P and V share."""
+        of_p, of_v = self._policy_batches(policy(), of_policy), self._value_batches(value(), of_value)
+        p_inputs, v_inputs, chosen = of_p.step_by_step(), of_v.step_by_step(), chosen_losses(weights)
+
+        def losses(step: int) -> dict[str, Tensor]:
+            logits, values = self.model.heads(torch.cat([p_inputs(step), v_inputs(step)]), of_p.rows.shape[1])
+            batch = Batch(of_v.take(step), values)
+            return {"policy_loss": cross_entropy(logits, of_p.take(step))} | {
+                name: loss(batch) for name, loss in chosen.items()
+            }
+
+        return (yield from descend(adam, losses, of_policy.rates, weights))
+
+    @staticmethod
+    def _layers_fit(
+        layers: Mlp, adam: torch.optim.Adam, batches: Batches[Any], objective: Objective, steps: Steps
+    ) -> Fit:
+        descent = LayersDescent(layers, adam, batches.rows.shape[1])
+        return (yield from descent.fit(batches.turn, batches.rows, objective, steps.rates))
+
+    def _policy_batches(
+        self, examples: PolicyExamples, steps: Steps, *, belief: bool = False
+    ) -> Batches[PolicyTensors]:
+        rows, weight = _rows(examples.weight, steps)
+        targets = policy_tensors(examples, self.device, weight, weighted=belief)
+        return Batches(rows, targets, self._inputs_of_turns(examples.queries, rows, belief=belief))
+
+    def _value_batches(self, examples: ValueExamples, steps: Steps) -> Batches[ValueTensors]:
+        rows, weight = _rows(examples.weight, steps)
+        targets = value_tensors(examples, self.shape, self.device, weight)
+        return Batches(rows, targets, self._inputs_of_turns(examples.queries, rows))
 
     def belief_fit(
         self, examples: PolicyExamples, steps: Steps, bayes: BayesExamples | None = None, weight: float = 0.0
@@ -175,18 +258,15 @@ class Networks:
         if bayes is not None and len(bayes.weight):
             nodes = max(1.0, len(bayes.node) / len(bayes.weight))
             views = sample_examples(bayes.weight, len(steps.rates), max(1, round(steps.examples / nodes)), steps.stream)
-        rows, in_batch = _rows(examples.weight, steps)
-        targets = policy_tensors(examples, self.device, in_batch, weighted=True)
-        turn = self._inputs_of_turns(examples.queries, rows, belief=True)
-
+        batches = self._policy_batches(examples, steps, belief=True)
         if self._in_closed_form(belief.body) and views is None:
-            objective = PolicyObjective("belief_loss", targets)
-            return (yield from LayersDescent(belief.body, adam, rows.shape[1]).fit(turn, rows, objective, steps.rates))
-        inputs = _step_by_step(turn, rows)
+            objective = PolicyObjective("belief_loss", batches.targets)
+            return (yield from self._layers_fit(belief.body, adam, batches, objective, steps))
+        inputs = batches.step_by_step()
 
         def losses(step: int) -> dict[str, Tensor]:
             logits = belief(inputs(step))
-            found = {"belief_loss": cross_entropy(logits, targets.take(rows[step]))}
+            found = {"belief_loss": cross_entropy(logits, batches.take(step))}
             if bayes is not None and views is not None:
                 held = bayes.take(views[step])
                 everything = np.arange(len(held.queries.kind))
@@ -266,6 +346,11 @@ class Networks:
         }
 
 
+def chosen_losses(weights: Mapping[str, float]) -> dict[str, Callable[[Batch], Tensor]]:
+    """The losses of V and V_c, but for optional ones without a weight."""
+    return {name: loss for name, loss in LOSSES.items() if name not in OPTIONAL or weights[name] > 0.0}
+
+
 def use_threads(threads: int) -> None:
     """Let torch use so many threads, in the thread that calls this and in those that begin later."""
     torch.set_num_threads(threads)
@@ -284,20 +369,6 @@ def run_fits(fits: Sequence[Fit], threads: int = 1) -> dict[str, float]:
     with one_blas_thread():
         found = in_turns(fits, threads, prepare=lambda: use_threads(1))
     return {name: mean for means in found for name, mean in means.items()}
-
-
-def _step_by_step(turn: Callable[[int], Tensor], rows: Ints) -> Callable[[int], Tensor]:
-    """The inputs of each step, one after the other; those of a turn are made at once."""
-    count, made = rows.shape[1], torch.empty(0)
-
-    def inputs(step: int) -> Tensor:
-        nonlocal made
-        if step % TURN == 0:
-            made = turn(step)
-        at = step % TURN * count
-        return made[at : at + count]
-
-    return inputs
 
 
 def _rows(weight: Reals, steps: Steps) -> tuple[Ints, Reals]:

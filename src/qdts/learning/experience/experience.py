@@ -18,7 +18,7 @@ from qdts.learning.selfplay.record import Record
 from qdts.nets.bayes import BayesExamples
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples
-from qdts.nets.networks import Networks, groups_of, use_threads
+from qdts.nets.networks import Made, Networks, groups_of, use_threads
 from qdts.nets.threads import fastest_threads
 
 SELF_PLAY, FITTING, SAMPLING, BELIEF_FITTING, AVERAGE_SAMPLING, AVERAGE_FITTING = range(6)
@@ -85,19 +85,25 @@ class Resources:
         return np.random.default_rng([self.seed, generation, purpose])
 
 
-class Experience(NamedTuple):
-    """What a generation learns from."""
+class BeliefExamples(NamedTuple):
+    """What H learns from."""
 
-    policy: PolicyExamples
-    value: ValueExamples
-    belief: PolicyExamples | None
+    counted: PolicyExamples
+    bayes: BayesExamples | None = None
+    """For the loss that holds H to Bayes' rule, where it has a weight."""
+
+
+class Experience(NamedTuple):
+    """What a generation learns from. Examples are made when they are first asked for, in the thread that needs them."""
+
+    policy: Made[PolicyExamples]
+    value: Made[ValueExamples]
+    belief: Made[BeliefExamples] | None
     """None where H learns from games that are sampled once P has learned, or does not learn."""
     metrics: Line
     """`games` are those of this generation alone."""
     record: Record | None = None
     """The games, where they are kept."""
-    bayes: BayesExamples | None = None
-    """For the loss that holds H to Bayes' rule, where it has a weight and H learns from these games."""
     steps: int | None = None
     """Optimiser steps of P, V and V_c, where they are not those of the settings."""
 

@@ -7,8 +7,8 @@ on that, V and V_c learn it, and H learns which worlds were behind the views.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
-from typing import Any, TypeVar
+from functools import cache, lru_cache, partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from qdts.hashing import distinct_rows
 from qdts.kernels import Ints, Reals
 from qdts.learning.config import Config, at
 from qdts.learning.experience.coverage import Coverage
-from qdts.learning.experience.experience import SELF_PLAY, Experience, Report, Resources
+from qdts.learning.experience.experience import SELF_PLAY, BeliefExamples, Experience, Report, Resources
 from qdts.learning.metrics import Line
 from qdts.learning.nodes.clock import Clock, Timed
 from qdts.learning.nodes.evaluation import NO_ACTION, act_nodes, policy_at, policy_of, values_of_children
@@ -43,7 +43,7 @@ from qdts.learning.targets.value import with_children
 from qdts.nets.bayes import BayesExamples
 from qdts.nets.evaluator import Network
 from qdts.nets.examples import PolicyExamples, ValueExamples, choose
-from qdts.nets.networks import apart
+from qdts.nets.networks import Made, apart
 from qdts.search.evaluation.batches import empty_evaluations
 
 T = TypeVar("T")
@@ -55,6 +55,8 @@ FIRST_GAMES, MOST_GAMES = 10_000, 1_000_000
 """Games of the first generation, and of any later one, where their histories decide how many they are; at most."""
 MANY = 8
 """Games for each history, from which on those of all seats are sampled in one pass."""
+NETWORKS = 3
+"""P, V with V_c, and H: each makes its examples in the thread that fits it."""
 TRIAL = 16
 """Games from which the length of a game is estimated."""
 SLOW = 0.05
@@ -178,22 +180,15 @@ class SampledGames:
         self._plan(games, histories)
         most = config.fit.steps * config.fit.rows
 
-        def belief(clock: Clock) -> tuple[PolicyExamples | None, BayesExamples | None]:
-            if config.belief.source != "sampled":
-                return None, None
+        views = views_of_movers(game, levels, estimates)
+        self.coverage.put(views.view, views.player)
+        self._follow(spread(levels, estimates) / game.scale)
+
+        def belief(clock: Clock) -> BeliefExamples:
             steps, stream = config.belief.steps, streams[2]
             moves = choose_moves(game, moves_in(levels), steps * config.fit.rows, stream)
             examples = belief_examples(game, belief_targets(game, moves), config.belief.power)
-            return examples, bayes_of(game, config, levels, self._network(clock), steps, stream)
-
-        def measured(_: Clock) -> Views:
-            views = views_of_movers(game, levels, estimates)
-            self.coverage.put(views.view, views.player)
-            self._follow(spread(levels, estimates) / game.scale)
-            return views
-
-        found: list[Any] = self._apart([belief, measured])
-        (beliefs, bayes), views = found
+            return BeliefExamples(examples, bayes_of(game, config, levels, self._network(clock), steps, stream))
 
         def policy(clock: Clock) -> PolicyExamples:
             return self._policy_examples(views, most, progress, streams[0], clock)
@@ -204,8 +199,6 @@ class SampledGames:
             by_network = config.value.child_target == "network"
             return with_children(game, examples, self._network(clock)) if by_network else examples
 
-        parts: list[Callable[[Clock], Any]] = [policy, value]
-        policies, values = self._apart(parts)
         metrics: Line = {
             "games": games,
             "generation_games": games,
@@ -217,7 +210,10 @@ class SampledGames:
             "noise": noise(views) / game.scale,
             "value_residual": residual(levels, estimates) / game.scale**2,
         }
-        return Experience(policies, values, beliefs, metrics, bayes=bayes)
+        beliefs = self._made(belief) if config.belief.source == "sampled" else None
+        if beliefs is not None and config.belief.bayes > 0.0:
+            beliefs()  # now: it needs P of these games, whose fit may begin before that of H
+        return Experience(self._made(policy), self._made(value), beliefs, metrics)
 
     def resume(self, last: Line, _: list[Record], /) -> None:
         """Take over the running spread, and how many games come next."""
@@ -237,7 +233,7 @@ class SampledGames:
 
         def sample(explore: Reals, stream: np.random.Generator, clock: Clock) -> tuple[list[Level], list[Estimates]]:
             evaluate = policy_and_values(self._network(clock), evaluated=baseline == "evaluated")
-            with clock.part("games", without="network"):
+            with clock.part("games", "network"):
                 levels = sample_games(game, evaluate, each, explore, stream)
             return levels, estimate(levels, BASELINES[baseline])
 
@@ -246,6 +242,19 @@ class SampledGames:
         found = self._apart([partial(sample, *of) for of in zip(seats, stream.spawn(len(seats)), strict=True)])
         report("self-play", 1.0)
         return [x for levels, _ in found for x in levels], [x for _, estimates in found for x in estimates]
+
+    def _made(self, job: Callable[[Clock], T]) -> Made[T]:
+        """What a job returns, which is done when somebody first asks; its time counts on the clock."""
+
+        @cache
+        def made() -> T:
+            clock = Clock()
+            with clock.part("examples", "network"):
+                found = job(clock)
+            self._with.clock.add(clock, 1.0 / min(self._with.threads, NETWORKS))
+            return found
+
+        return made
 
     def _apart(self, jobs: Sequence[Callable[[Clock], T]]) -> list[T]:
         """What each job returns; they share threads, and each has a clock of its own."""

@@ -19,6 +19,7 @@ from qdts.learning.experience.experience import (
     BATCHES,
     SELF_PLAY,
     SELF_PLAY_MOVES,
+    BeliefExamples,
     Experience,
     Report,
     Resources,
@@ -151,8 +152,14 @@ class SearchedGames:
         steps = config.fit.steps
         if self._own_trees:
             steps = max(steps, round(config.search.samples * metrics["searches"] / config.fit.rows))
+        policies, values, beliefs = joined(self._policies), window_examples(self._values), self._beliefs()
         return Experience(
-            joined(self._policies), window_examples(self._values), self._beliefs(), metrics, record, steps=steps
+            policy=lambda: policies,
+            value=lambda: values,
+            belief=None if beliefs is None else lambda: BeliefExamples(beliefs),
+            metrics=metrics,
+            record=record,
+            steps=steps,
         )
 
     def resume(self, last: Line, records: list[Record], /) -> None:
@@ -199,7 +206,7 @@ class SearchedGames:
         )
 
         def decide(views: Ints, players: Ints) -> Decisions:
-            with clock.part("search", without="network"):
+            with clock.part("search", "network"):
                 return search(views, players)
 
         games = config.search.games or SHARED_GAMES

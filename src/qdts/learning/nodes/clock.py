@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Lock
 
 from qdts.nets.evaluator import Network
 from qdts.search.evaluation.evaluator import Evaluations, Queries
@@ -33,20 +34,25 @@ class Clock:
     spent: dict[str, float] = field(default_factory=dict)
     evaluations: int = 0
     """Queries that networks have evaluated."""
+    _guard: Lock = field(default_factory=Lock, repr=False)
 
     @contextmanager
-    def part(self, name: str, without: str = "") -> Iterator[None]:
-        """Add the time of a `with` block to a part, less what the block adds to the part `without`."""
-        began, before = time.perf_counter(), self.spent.get(without, 0.0)
+    def part(self, name: str, *without: str) -> Iterator[None]:
+        """Add the time of a `with` block to a part, less what the block adds to the parts `without`."""
+        began, before = time.perf_counter(), self._sum(without)
         yield
-        inner = self.spent.get(without, 0.0) - before
+        inner = self._sum(without) - before
         self.spent[name] = self.spent.get(name, 0.0) + time.perf_counter() - began - inner
 
+    def _sum(self, parts: Sequence[str]) -> float:
+        return sum(self.spent.get(part, 0.0) for part in parts)
+
     def add(self, other: Clock, share: float = 1.0) -> None:
-        """Add a share of the time that another clock has counted, and all of its evaluations."""
-        for name, seconds in other.spent.items():
-            self.spent[name] = self.spent.get(name, 0.0) + share * seconds
-        self.evaluations += other.evaluations
+        """Add a share of the time that another clock has counted, and all of its evaluations; any thread may."""
+        with self._guard:
+            for name, seconds in other.spent.items():
+                self.spent[name] = self.spent.get(name, 0.0) + share * seconds
+            self.evaluations += other.evaluations
 
 
 class Timed:

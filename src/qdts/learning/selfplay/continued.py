@@ -162,7 +162,7 @@ class _Group:
         self._progress.add(0)
         running = list(range(len(self._lanes)))
         while running := self._advance(running):
-            with self.clock.part("search", without="network"):
+            with self.clock.part("search", "network"):
                 results = self._search(running)
             self._move(running, results)
 
