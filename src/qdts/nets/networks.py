@@ -361,7 +361,8 @@ def apart(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
 
     Torch would give every new thread all cores, and they would wait for each other.
     """
-    return in_parallel(jobs, threads, prepare=lambda: use_threads(1))
+    with one_blas_thread():
+        return in_parallel(jobs, threads, prepare=lambda: use_threads(1))
 
 
 def run_fits(fits: Sequence[Fit], threads: int = 1) -> dict[str, float]:
