@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Generator
 from functools import partial
@@ -67,7 +68,27 @@ def test_an_exception_of_a_job_with_turns_is_raised() -> None:
         yield
         raise ZeroDivisionError
 
-    seen: list[int] = []
-    with pytest.raises(ZeroDivisionError):
-        in_turns([fail(), counting(4, seen, 1)], threads=2)
-    assert seen == [1, 1, 1, 1]
+    for threads in (1, 2):
+        with pytest.raises(ZeroDivisionError):
+            in_turns([fail(), for_ever()], threads)
+
+
+def for_ever() -> Generator[None, None, None]:
+    while True:
+        yield
+
+
+def test_ctrl_c_ends_jobs_with_turns() -> None:
+    """Also where the thread that waits hears of it, and not one that works."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def interrupt() -> Generator[None, None, None]:
+        yield
+        signal.raise_signal(signal.SIGINT)
+        yield from for_ever()
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            in_turns([interrupt(), for_ever()], threads=2)
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import tempfile
@@ -11,6 +12,8 @@ from typing import IO
 
 from qdts.errors import InputError
 
+HELD = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+"""What the system says of a lock that another process holds; anything else says that there are no locks."""
 LOCKED_BYTE = 1 << 30
 """Windows locks bytes and not files: one beyond everything that is written."""
 
@@ -44,7 +47,10 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 
 
 def lock(file: IO[bytes]) -> bool:
-    """Lock an open file until it is closed; False if another process holds the lock."""
+    """Lock an open file until it is closed; False if another process holds the lock.
+
+    On a file system without locks nothing is locked.
+    """
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -55,6 +61,6 @@ def lock(file: IO[bytes]) -> bool:
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
+    except OSError as error:
+        return error.errno not in HELD
     return True

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-def in_parallel(jobs: Sequence[Callable[[], T]], threads: int, prepare: Callable[[], object] | None = None) -> list[T]:
+def in_parallel(
+    jobs: Sequence[Callable[[], T]],
+    threads: int,
+    prepare: Callable[[], object] | None = None,
+    stop: Callable[[], object] | None = None,
+) -> list[T]:
     """What each job returns, in their order; at most so many run at once.
 
     Args:
@@ -18,6 +24,7 @@ def in_parallel(jobs: Sequence[Callable[[], T]], threads: int, prepare: Callable
             kernels, numpy and torch do.
         threads: 1 runs one job after the other, in the thread of the caller.
         prepare: Called in each new thread before its first job.
+        stop: Called when a job has failed or Ctrl-C comes, so that jobs which can may end early.
 
     Returns:
         The results. An exception of a job is raised once all have ended.
@@ -29,7 +36,12 @@ def in_parallel(jobs: Sequence[Callable[[], T]], threads: int, prepare: Callable
     if threads == 1 or len(jobs) <= 1:
         return [job() for job in jobs]
     with ThreadPoolExecutor(min(threads, len(jobs)), initializer=prepare) as pool:
-        return [future.result() for future in [pool.submit(job) for job in jobs]]
+        try:
+            return [future.result() for future in [pool.submit(job) for job in jobs]]
+        except BaseException:
+            if stop is not None:
+                stop()
+            raise
 
 
 def in_turns(
@@ -45,7 +57,7 @@ def in_turns(
         prepare: Called in each new thread before its first job.
 
     Returns:
-        The results. An exception of a job is raised at the end.
+        The results. An exception of a job, or Ctrl-C, is raised once the jobs at work have yielded; they do not end.
 
     Examples:
         >>> def count(n):
@@ -55,10 +67,10 @@ def in_turns(
         >>> in_turns([count(3), count(1)], threads=2)
         [3, 1]
     """
-    waiting, found = deque(enumerate(jobs)), dict[int, T]()
+    waiting, found, stopped = deque(enumerate(jobs)), dict[int, T](), Event()
 
     def take_turns() -> None:
-        while True:
+        while not stopped.is_set():
             try:
                 k, job = waiting.popleft()
             except IndexError:
@@ -67,8 +79,11 @@ def in_turns(
                 next(job)
             except StopIteration as end:
                 found[k] = end.value
+            except BaseException:
+                stopped.set()
+                raise
             else:
                 waiting.append((k, job))
 
-    in_parallel([take_turns] * min(threads, len(jobs)), threads, prepare)
+    in_parallel([take_turns] * min(threads, len(jobs)), threads, prepare, stopped.set)
     return [found[k] for k in range(len(jobs))]

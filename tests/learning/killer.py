@@ -17,31 +17,41 @@ from pathlib import Path
 from qdts.learning.loop import resume, train
 from qdts.learning.run import is_run, open_run
 
-TRIES = 60
-"""Kills at most; then the run is left to end."""
+PAUSE = 0.005
+"""Seconds between looks at a run."""
 
 
 def main(folder: Path, generations: int, settings: list[str]) -> None:
     train("kuhn_poker", generations=1, seed=5, out=folder / "warm", settings=settings)
     began = time.monotonic()
     train("kuhn_poker", generations=generations, seed=5, out=folder / "alone", settings=settings)
-    longest, run = 4.0 * (time.monotonic() - began) / generations, folder / "killed"
+    longest, run = 2.0 * (time.monotonic() - began) / generations, folder / "killed"
     kills: list[int] = []
     draws = random.Random(3)
     while True:
         child = os.fork()
         if child == 0:
             attempt(run, generations, settings)
-        if len(kills) == TRIES:
-            os.waitpid(child, 0)
-            break
+        goal = newest(run) + draws.randrange(2)
+        while running(child) and newest(run) < goal:
+            time.sleep(PAUSE)
         time.sleep(draws.uniform(0.0, longest))
-        if os.waitpid(child, os.WNOHANG) != (0, 0):
+        if not running(child):
             break
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        kills.append(open_run(run).checkpoints()[-1] if is_run(run) and open_run(run).checkpoints() else 0)
+        kills.append(newest(run))
     json.dump(kills, sys.stdout)
+
+
+def newest(run: Path) -> int:
+    """The newest checkpoint of a run, 0 before the first."""
+    return open_run(run).checkpoints()[-1] if is_run(run) and open_run(run).checkpoints() else 0
+
+
+def running(child: int) -> bool:
+    """Whether a process has not ended; it can still be waited for."""
+    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
 
 def attempt(run: Path, generations: int, settings: list[str]) -> None:

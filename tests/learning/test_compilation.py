@@ -19,7 +19,7 @@ from numba.core import event
 from qdts.cli import main
 from qdts.kernels import CachedKernel
 
-changes = ("play.games=4", "search.visits=4", "measure.seeds=1", "measure.visits=4")
+changes = ("play.games=4", "fit.rows=1", "search.visits=4", "measure.seeds=1", "measure.visits=4")
 settings = [word for change in changes for word in ("--set", change)]
 with event.install_recorder("numba:compile") as recorder:
     assert main(["train", "kuhn_poker", "--generations", "1", "--out", sys.argv[1], *settings]) == 0

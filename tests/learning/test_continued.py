@@ -58,7 +58,7 @@ def test_games_follow_the_rules(spec: str) -> None:
 
 @pytest.mark.parametrize("spec", ["tic_tac_toe", PIG])
 def test_neither_threads_nor_lanes_change_a_game(spec: str) -> None:
-    """Searches are numbered in another order, and all else is the same."""
+    """Searches are numbered in another order, and all else is the same, where batches are padded."""
     one = play(spec)
     for threads, lanes in ((2, 3), (3, 12), (1, 1)):
         other = play(spec, threads=threads, lanes=lanes)

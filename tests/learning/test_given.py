@@ -72,6 +72,9 @@ def test_a_wrong_line_is_named_with_its_choices(line: str, words: list[str], tmp
         ("# kuhn_poker", True),
         ("# Kuhn poker, by hand", True),
         ("# leduc_poker", True),
+        ("# kuhn_poker(players=2)", True),
+        ("#kuhn_poker( players = 2 )", True),
+        ("# kuhn_poker(of 1950)", True),
         ("# kuhn_poker(players=3)", False),
     ],
 )

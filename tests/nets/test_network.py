@@ -251,12 +251,13 @@ def test_a_network_that_says_nothing_finite_is_an_error() -> None:
         searcher.run(5)
 
 
-def test_forgetting() -> None:
-    """After `forget` a changed model is evaluated anew."""
+@pytest.mark.parametrize(("padded", "cache"), [(True, 64), (False, 64), (False, 0)])
+def test_forgetting(padded: bool, cache: int) -> None:
+    """After `forget` a changed model is evaluated anew, and not before."""
     game = load_game("tic_tac_toe")
     torch.manual_seed(2)
-    model = PolicyValue(game, width=8, layers=1)
-    net = Network(game, model, batch=4, cache=64)
+    model = PolicyValue(game, width=8, layers=1, trunk="mlp")
+    net = Network(game, model, batch=4, padded=padded, cache=cache)
     query = Query(ACT, game.initial(), 0, NOTHING, -1, np.arange(9), np.full(9, 1 / 9))
     before = net.evaluate(query, seeded(0))
     for p in model.parameters():
@@ -264,7 +265,7 @@ def test_forgetting() -> None:
     np.testing.assert_array_equal(net.evaluate(query, seeded(0)).value, before.value)
     net.forget()
     np.testing.assert_array_equal(net.evaluate(query, seeded(0)).value, [0.0, 0.0])
-    assert (net.queries, net.hits) == (3, 1)
+    assert (net.queries, net.hits) == (3, 1 if cache else 0)
 
 
 @pytest.mark.parametrize(

@@ -379,3 +379,9 @@ def test_examples_are_sampled_by_their_weights() -> None:
     assert sampled.shape == (100, 200)
     assert counts[[0, 2, 4]].tolist() == [0, 0, 0]
     assert counts[1] / counts.sum() == pytest.approx(0.75, abs=0.02)
+
+
+@pytest.mark.parametrize("weight", [[0.0, 0.0], [1.0, np.nan], [np.inf, 1.0]])
+def test_weights_without_a_sum_are_refused(weight: list[float]) -> None:
+    with pytest.raises(InputError, match="expected a positive number"):
+        sample_examples(np.array(weight), 2, 3, np.random.default_rng(0))

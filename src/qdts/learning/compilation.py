@@ -30,11 +30,9 @@ KERNELS = (
     "solving.exact.values._reach",
     "solving.sequence.form._nash_conv",
     "nets.cache.remember",
-    "nets.gradients.value_gradient",
     "nets.layers.fit_values",
     "nets.layers.fit_policy",
     "nets.layers.run_batches",
-    "nets.gradients.cross_entropy_gradient",
     "nets.encoding.encode",
     "games.batch._tabulate_choices",
     "games.batch._write_choices",
@@ -61,6 +59,7 @@ KERNELS = (
     "solving.sampled_games.add_residual",
     "solving.sampled_games.choose_actions",
     "hashing._number_all",
+    "nets.examples.find_above",
 )
 """Every kernel that learning a game with hidden information calls, those that take longest to compile first."""
 

@@ -21,7 +21,7 @@ from qdts.learning.loop import Nobody, Watch, new_folder, save_generation
 from qdts.learning.measuring import Measuring
 from qdts.learning.metrics import Line, line
 from qdts.learning.report.page import write_report
-from qdts.learning.run import SUFFIX, Run, create_run, held, is_run, verify_budget, write_config
+from qdts.learning.run import SUFFIX, Run, created, is_run, verify_budget, write_config
 from qdts.learning.selfplay.game_text import read_games
 from qdts.learning.selfplay.given import GivenGames, games_in, joined_games
 from qdts.learning.selfplay.record import load_record
@@ -63,7 +63,7 @@ def fit(
         preset_name: The preset of settings.
         settings: Changes to it, such as `net.width=64`.
         device: Where networks run: cpu or cuda.
-        threads: Of torch for convolutions.
+        threads: That fits share.
         watch: Follows the run.
         report: Called after each epoch.
 
@@ -92,8 +92,7 @@ def fit(
         raise InputError(f"{len(given)} games are too few to learn from, expected at least {LEAST}")
     run = Run(Path(out) if out is not None else new_folder(game, seed), game, seed, config, minutes=1.0, given=1)
     learner = Learner(game, config, seed, threads=threads, device=device)
-    create_run(run)
-    with held(run.folder):
+    with created(run):
         return _fit(run, learner, given, epochs, minutes, watch or Nobody(), report or (lambda _: None))
 
 

@@ -21,7 +21,7 @@ from qdts.learning.measuring import Measuring
 from qdts.learning.metrics import Line, line
 from qdts.learning.nodes.clock import Stopwatch
 from qdts.learning.report.page import write_report
-from qdts.learning.run import Run, create_run, held, is_kept, open_run, since_kept, verify_budget, write_config
+from qdts.learning.run import Run, created, held, is_kept, open_run, since_kept, verify_budget, write_config
 from qdts.memory import peak_memory
 from qdts.nets.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 
@@ -85,7 +85,7 @@ def train(
         preset_name: The preset of settings.
         settings: Changes to it, such as `search.visits=32`.
         device: Where networks run: cpu or cuda.
-        threads: Of searches, and of torch for convolutions.
+        threads: That self-play and fits share; what is learned does not depend on them but by rounding.
         watch: Follows the run.
 
     Returns:
@@ -114,8 +114,7 @@ def train(
     run = Run(folder, game, seed, config, minutes, generations)
     search_options(game, config, 0.0)  # a wrong search is an error before there is a folder
     learner = Learner(game, config, seed, threads=threads, device=device)
-    create_run(run)
-    with held(folder):
+    with created(run):
         return _continue(run, learner, {}, watch or Nobody())
 
 
@@ -137,7 +136,7 @@ def resume(
         minutes: Another budget, for a run with a budget of minutes.
         generations: Another budget, for a run with a budget of generations.
         device: Where networks run: cpu or cuda.
-        threads: Of searches, and of torch for convolutions.
+        threads: That self-play and fits share.
         watch: Follows the run.
 
     Returns:
@@ -226,20 +225,22 @@ def _loop(run: Run, learner: Learner, last: Line, measuring: Measuring, watch: W
             run.save_record(experience.record)
         with budget:
             losses = learner.learn(experience, generation, progress, watch.doing)
+            played = experience.metrics
+            del experience
             if is_kept(generation):
                 learner.learn_average_belief(generation, since_kept(generation), watch.doing)
         over = run.progress(generation + 1, budget.seconds) >= 1.0
         if over and not is_kept(generation):
             with budget:
                 learner.learn_average_belief(generation, since_kept(generation), watch.doing)
-        games += experience.metrics.pop("games")
+        games += played.pop("games")
         measured = measuring.measure(generation, budget.seconds, over=over)
         memory = peak_memory()
         metrics = line(
             generation=generation,
             games=games,
             seconds=budget.seconds,
-            **experience.metrics,
+            **played,
             **losses,
             **measured,
             **({} if memory is None else {"memory": memory}),

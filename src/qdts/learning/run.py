@@ -194,20 +194,27 @@ def verify_budget(minutes: float | None, generations: int | None) -> None:
         raise InputError(f"generations={generations} is not possible for a run, expected at least 1")
 
 
-def create_run(run: Run) -> None:
-    """Make the folder of a new run; it must not exist yet, or be empty."""
-    folder = run.folder
-    if folder.exists() and (
-        not folder.is_dir() or any(not f.name.startswith(".config.json.") for f in folder.iterdir())
-    ):
+@contextmanager
+def created(run: Run) -> Iterator[None]:
+    """Make the folder of a new run, which must not exist yet or be empty, and keep other processes out of it."""
+    _verify_new(run.folder)
+    try:
+        run.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder '{run.folder}': {error.strerror or error}") from error
+    with held(run.folder):
+        _verify_new(run.folder)  # another process may have been quicker
+        write_config(run)
+        run.make_folders()
+        yield
+
+
+def _verify_new(folder: Path) -> None:
+    """Raise an InputError for a folder in which there is more than what a process leaves that was killed at once."""
+    begun = (LOCK, ".config.json.")
+    if folder.exists() and (not folder.is_dir() or any(not f.name.startswith(begun) for f in folder.iterdir())):
         hint = f", or qdts train --resume {folder} to go on there" if (folder / "config.json").exists() else ""
         raise InputError(f"'{folder}' exists and is not an empty folder, expected a new one{hint}")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder '{folder}': {error.strerror or error}") from error
-    write_config(run)
-    run.make_folders()
 
 
 @contextmanager

@@ -1,8 +1,10 @@
 """An evaluator that runs networks on many queries at once.
 
 A network runs on batches of exactly `batch` rows, the last one padded. So the shapes of its matrix products, and with
-them every bit of an evaluation, do not depend on how many queries share a call. Compiled code makes features, masks and
-distributions; two arrays lie between it and the network.
+them every bit of an evaluation, do not depend on how many queries share a call. Where they may (`padded=False`), the
+last batch has only the rows that there are, and linear layers run in compiled code (`runner.py`).
+
+Compiled code makes features, masks and distributions; two arrays lie between it and the network.
 """
 
 from __future__ import annotations

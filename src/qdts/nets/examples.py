@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numba import float64, int64, void
 
+from qdts.errors import InputError
 from qdts.kernels import Ints, Reals, kernel
 from qdts.nets.encoding import offered
 from qdts.search.evaluation.evaluator import Queries
@@ -60,8 +61,16 @@ def padded(queries: Queries, values: Reals) -> Reals:
 
 
 def sample_examples(weight: Reals, steps: int, count: int, stream: np.random.Generator) -> Ints:
-    """For each step the numbers of `count` examples, each drawn in proportion to its weight. int64[steps, count]"""
+    """For each step the numbers of `count` examples, each drawn in proportion to its weight. int64[steps, count]
+
+    Raises:
+        InputError: The weights have no positive sum, as where networks have learned to say nothing but NaN.
+    """
     ends, found = np.cumsum(weight), np.empty((steps, count), np.int64)
+    if not 0.0 < ends[-1] < np.inf:
+        raise InputError(
+            f"weights of examples sum to {ends[-1]}, expected a positive number: smaller learning rates help"
+        )
     find_above(ends, (stream.random((steps, count)) * ends[-1]).ravel(), np.empty(len(ends), np.int64), found.ravel())
     return found
 

@@ -14,7 +14,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import float32, float64, int64, types, void
+from numba import float32, float64, int64, types
 
 from qdts.kernels import Ints, Reals, Reals32, declare, kernel
 
@@ -54,7 +54,7 @@ declare(PolicyTargets, PolicyTargetsType)
 declare(ValueTargets, ValueTargetsType)
 
 
-@kernel(void(int64[::1], float32[:, ::1], float32[:, ::1], float64[::1], PolicyTargetsType))
+@kernel()
 def cross_entropy_gradient(rows: Ints, logits: Reals32, gradient: Reals32, loss: Reals, targets: PolicyTargets) -> None:
     """Write the gradient of the cross-entropy by the logits, and add the loss.
 
@@ -95,9 +95,7 @@ def cross_entropy_gradient(rows: Ints, logits: Reals32, gradient: Reals32, loss:
                 gradient[i, column] = share * (gradient[i, column] / mass * aim - target[e, b])
 
 
-@kernel(
-    void(int64[::1], float32[:, ::1], float32[:, ::1], float64[::1], ValueTargetsType, float64, float64)
-)  # fmt: skip
+@kernel()
 def value_gradient(
     rows: Ints, values: Reals32, gradient: Reals32, losses: Reals, targets: ValueTargets, value_weight: float,
     child_weight: float,

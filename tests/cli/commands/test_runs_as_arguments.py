@@ -9,7 +9,7 @@ import pytest
 
 from cli.running import Output, check_failure, run_json, run_text
 from qdts import load_agent
-from qdts.learning.run import Run, create_run
+from qdts.learning.run import Run, created
 
 
 def test_a_run_in_the_place_of_a_game(capsys: Output, kuhn_run: Run) -> None:
@@ -54,5 +54,6 @@ def test_runs_that_do_not_fit(capsys: Output, kuhn_run: Run, tmp_path: Path) -> 
     nowhere = "expected a policy file, a run's folder or a checkpoint's file"
     check_failure(capsys, ["evaluate", "kuhn_poker", "--policy", str(tmp_path / "none")], nowhere)
     empty = tmp_path / "empty"
-    create_run(replace(kuhn_run, folder=empty))
+    with created(replace(kuhn_run, folder=empty)):
+        pass
     check_failure(capsys, ["evaluate", str(empty)], f"the run '{empty}' has no checkpoint yet")

@@ -72,7 +72,7 @@ def fit(
         Path | None, typer.Option(help="The run's folder (default: a new one in runs/).", show_default=False)
     ] = None,
     device: Annotated[str, typer.Option(help="Where networks are fitted and evaluated: cpu or cuda.")] = "cpu",
-    threads: Annotated[int, typer.Option(min=1, help="Threads to fit convolutions with.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="Threads that the fits of P, V and H share.")] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Learn P, V and H from recorded games, and begin a run that [bold]qdts train --resume[/] continues."""

@@ -244,13 +244,18 @@ class SampledGames:
         return [x for levels, _ in found for x in levels], [x for _, estimates in found for x in estimates]
 
     def _made(self, job: Callable[[Clock], T]) -> Made[T]:
-        """What a job returns, which is done when somebody first asks; its time counts on the clock."""
+        """What a job returns, which is done when somebody first asks; its time counts on the clock.
+
+        What the job needs of the games is held no longer than that.
+        """
+        jobs = [job]
+        del job
 
         @cache
         def made() -> T:
             clock = Clock()
             with clock.part("examples", "network"):
-                found = job(clock)
+                found = jobs.pop()(clock)
             self._with.clock.add(clock, 1.0 / min(self._with.threads, NETWORKS))
             return found
 

@@ -54,7 +54,7 @@ SHARED_GAMES = 500
 TRIAL = 32
 """Games from which the length of a game, and the number of legal actions, are estimated."""
 ROUNDS = 2
-"""The least games of a generation for each row of a network's batch. The last games to end leave rows empty."""
+"""The least games of a generation for each row of a network's batch: few are left to fill batches towards its end."""
 MOST_VISITS, VISITS_AN_ACTION = 64, 8
 """Visits of a search: by default so many at most, and with perfect information so many for each legal action."""
 

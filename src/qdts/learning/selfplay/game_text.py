@@ -22,6 +22,7 @@ from qdts.files import write_whole
 from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
 from qdts.games.moves import MoveTexts
+from qdts.games.registry import load_game
 from qdts.learning.selfplay.given import GivenGames, games_of
 
 RETURNS = "=>"
@@ -41,9 +42,9 @@ def read_games(game: Game, path: Path) -> GivenGames:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror or error if isinstance(error, OSError) else "it is not text in UTF-8"
         raise InputError(f"cannot read '{path}': {reason}") from error
-    header = lines[0].removeprefix(COMMENT).strip() if lines and lines[0].startswith(COMMENT) else ""
-    if header.partition("(")[0] == game.name and header != game.spec:
-        raise InputError(f"'{path}' holds games of {header}, expected games of {game.spec}")
+    of = _game_of(lines[0].removeprefix(COMMENT).strip(), game) if lines and lines[0].startswith(COMMENT) else ""
+    if of not in ("", game.spec):
+        raise InputError(f"'{path}' holds games of {of}, expected games of {game.spec}")
     texts, moves = MoveTexts(game), []
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.lstrip().startswith(COMMENT):
@@ -54,6 +55,16 @@ def read_games(game: Game, path: Path) -> GivenGames:
     if not moves:
         raise InputError(f"'{path}' holds no game, expected one in each line: moves with spaces between them")
     return games_of(game, moves)
+
+
+def _game_of(header: str, game: Game) -> str:
+    """The game that a header names, if it is one with the name of `game`; else nothing, and the line is a comment."""
+    if header.partition("(")[0].strip() != game.name:
+        return ""
+    try:
+        return load_game(header).spec
+    except InputError:
+        return ""
 
 
 def _read_game(texts: MoveTexts, line: str) -> list[int]:

@@ -68,12 +68,13 @@ def value_examples_of(
     most: int, power: float, stream: np.random.Generator,
 ) -> ValueExamples:  # fmt: skip
     """At most so many examples of V and V_c; a node that n games met has weight n to the `power`."""
-    parts = [
-        _own(views, round(OWN * most), power, stream),
-        _others(game, levels, estimates, round(OTHERS * most), power, stream),
-        _holes(game, levels, estimates, round(HOLES * most), power, stream),
-    ]
     shares = (OWN, OTHERS, HOLES)
+    own, others, holes = (max(1, round(share * most)) for share in shares)
+    parts = [
+        _own(views, own, power, stream),
+        _others(game, levels, estimates, others, power, stream),
+        _holes(game, levels, estimates, holes, power, stream),
+    ]
     weight = [share * part.weight / max(part.weight.sum(), 1e-300) for share, part in zip(shares, parts, strict=True)]
     nodes, target = joined([part.nodes for part in parts]), np.concatenate([part.target for part in parts])
     queries = queries_of(game, nodes)
