@@ -16,9 +16,10 @@ from qdts.games.interface import CHANCE, TERMINAL
 from qdts.kernels import Ints, Reals
 from qdts.learning.selfplay.decisions import Decide
 from qdts.learning.selfplay.games import play_games
+from qdts.learning.selfplay.places import players_moves
 from qdts.learning.selfplay.record import NO_SEARCH
 from qdts.learning.selfplay.sampling import Evaluate, Guess, sample_games
-from qdts.learning.targets.belief import FIRM, BeliefTargets, Moves, belief_targets, explorers_moves, moves_in
+from qdts.learning.targets.belief import FIRM, BeliefTargets, Moves, belief_targets, explorers_moves, moves_at
 from qdts.search.evaluation.evaluator import NOTHING, SAMPLE
 from qdts.solving.exact.belief import belief
 from qdts.solving.policy.table import Policy, policy_on
@@ -61,7 +62,8 @@ def in_worlds(game: Game, decide: Decide) -> Evaluate:
 
 
 def sample_moves(game: Game, decide: Decide, games: int, explore: Reals, seed: int) -> Moves:
-    return moves_in(sample_games(game, in_worlds(game, decide), games, explore[None], np.random.default_rng(seed)))
+    levels = sample_games(game, in_worlds(game, decide), games, explore[None], np.random.default_rng(seed))
+    return moves_at(levels, players_moves(levels))
 
 
 def ratio(game: Game, policy: Decide, path: list[tuple[Ints, int, int]], player: int, e: Reals) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +30,8 @@ from qdts.learning.learner import Learner, plays_by
 from qdts.learning.nodes.evaluation import values_at
 from qdts.learning.nodes.nodes import arrive, children, queries_of
 from qdts.learning.selfplay.record import load_record, save_record
-from qdts.learning.selfplay.sampling import sample_games
-from qdts.learning.targets.belief import Moves, choose_moves
+from qdts.learning.selfplay.sampling import Level, sample_games
+from qdts.learning.targets.belief import Moves, choose_sampled_moves
 from qdts.learning.targets.policy import policy_examples, policy_targets
 from qdts.nets.examples import joined
 from qdts.search.options.named import named
@@ -308,11 +309,11 @@ def test_examples_of_h_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> N
     assert most_examples(game, 400 * 512) * 32 * game.world_size < MEMORY
     wanted: list[int] = []
 
-    def choose(game: Game, moves: Moves, most: int, stream: np.random.Generator) -> Moves:
+    def choose(game: Game, levels: Sequence[Level], most: int, stream: np.random.Generator) -> Moves:
         wanted.append(most)
-        return choose_moves(game, moves, min(most, 64), stream)
+        return choose_sampled_moves(game, levels, min(most, 64), stream)
 
-    monkeypatch.setattr(learner, "choose_moves", choose)
+    monkeypatch.setattr(learner, "choose_sampled_moves", choose)
     made = Learner(game, read_settings(["net.width=8", "net.layers=1"], preset()), 0)
     made._sampled_beliefs(made.evaluator(), 2, 400, np.random.default_rng(0))
     assert wanted == [most_examples(game, 10**9)]

@@ -28,7 +28,7 @@ from qdts.learning.experience.searched import SearchedGames
 from qdts.learning.metrics import Line
 from qdts.learning.nodes.clock import Timed
 from qdts.learning.selfplay.sampling import sample_games
-from qdts.learning.targets.belief import belief_examples, belief_targets, choose_moves, moves_in
+from qdts.learning.targets.belief import belief_examples, belief_targets, choose_sampled_moves
 from qdts.nets.descent import Fit
 from qdts.nets.evaluator import Network
 from qdts.nets.model import Size
@@ -165,6 +165,6 @@ class Learner:
         games = most_games(game, games)
         explore = np.full((1, game.players), config.belief.explore)
         levels = sample_games(game, policy_only(Timed(network, self.resources.clock)), games, explore, stream)
-        moves = choose_moves(game, moves_in(levels), most_examples(game, steps * config.fit.rows), stream)
+        moves = choose_sampled_moves(game, levels, most_examples(game, steps * config.fit.rows), stream)
         bayes = bayes_of(game, config, levels, Timed(network, self.resources.clock), steps, stream)
         return BeliefExamples(belief_examples(game, belief_targets(game, moves), config.belief.power), bayes)

@@ -26,7 +26,7 @@ from qdts.learning.nodes.nodes import arrive, distinct, queries_of, views_of
 from qdts.learning.selfplay.record import Record
 from qdts.learning.selfplay.sampling import Evaluate, Guess, Level, sample_games
 from qdts.learning.targets.bayes import bayes_examples
-from qdts.learning.targets.belief import belief_examples, belief_targets, choose_moves, moves_in
+from qdts.learning.targets.belief import belief_examples, belief_targets, choose_sampled_moves
 from qdts.learning.targets.estimates import (
     BASELINES,
     Estimates,
@@ -186,7 +186,7 @@ class SampledGames:
 
         def belief(clock: Clock) -> BeliefExamples:
             steps, stream = config.belief.steps, streams[2]
-            moves = choose_moves(game, moves_in(levels), steps * config.fit.rows, stream)
+            moves = choose_sampled_moves(game, levels, steps * config.fit.rows, stream)
             examples = belief_examples(game, belief_targets(game, moves), config.belief.power)
             return BeliefExamples(examples, bayes_of(game, config, levels, self._network(clock), steps, stream))
 

@@ -151,9 +151,14 @@ def chain_after(game: Game, worlds: Ints, players: Ints, actions: Ints) -> tuple
 
 def mean_chain(game: Game, worlds: Ints, players: Ints, actions: Ints) -> float:
     """The mean number of SAMPLE nodes after some moves, at least 1; estimated from a few of them."""
-    some = np.unique(np.linspace(0, len(worlds) - 1, FEW).astype(np.int64))
+    some = few_of(len(worlds))
     nodes, _, _ = chain_after(game, worlds[some], players[some], actions[some])
     return max(1.0, len(nodes.kind) / len(some))
+
+
+def few_of(count: int) -> Ints:
+    """The numbers of FEW of so many things, or of all, evenly spread."""
+    return np.unique(np.linspace(0, count - 1, FEW).astype(np.int64))
 
 
 def queries_of(game: Game, nodes: Nodes) -> Queries:

@@ -9,9 +9,10 @@ import numpy as np
 
 from qdts.games.game import Game
 from qdts.kernels import Ints, Reals
-from qdts.learning.nodes.nodes import Nodes, chain_after, distinct, mean_chain, queries_of
+from qdts.learning.nodes.nodes import Nodes, chain_after, distinct, few_of, mean_chain, queries_of
+from qdts.learning.selfplay.places import Places, actions_at, players_moves, rows_at, worlds_at
 from qdts.learning.selfplay.record import Record
-from qdts.learning.selfplay.sampling import Level, moves_of
+from qdts.learning.selfplay.sampling import Level
 from qdts.nets.examples import PolicyExamples, choose
 from qdts.search.evaluation.evaluator import NOTHING
 
@@ -36,15 +37,20 @@ def choose_moves(game: Game, moves: Moves, most: int, stream: np.random.Generato
     return Moves(moves.world[rows], moves.mover[rows], moves.action[rows], times.astype(np.int64), moves.weight[rows])
 
 
-def moves_in(levels: Sequence[Level]) -> Moves:
-    """The moves of all players in sampled games."""
-    parts = []
-    for number, row, column in moves_of(levels):
-        level = levels[number]
-        mover, ratio = level.mover[row], level.log_ratio[row]
-        weight = np.exp(ratio.sum(1) - ratio[np.arange(len(row)), mover])
-        parts.append(Moves(level.world[row], mover, level.choice[row, column], level.taken[row, column], weight))
-    return Moves._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+def moves_at(levels: Sequence[Level], places: Places) -> Moves:
+    """The moves of players at some places of sampled games."""
+    ratio = rows_at([level.log_ratio for level in levels], places)
+    weight = np.exp(ratio.sum(1) - ratio[np.arange(len(ratio)), places.player])
+    return Moves(worlds_at(levels, places), places.player, actions_at(levels, places), places.times, weight)
+
+
+def choose_sampled_moves(game: Game, levels: Sequence[Level], most: int, stream: np.random.Generator) -> Moves:
+    """`choose_moves` among those of all players in sampled games; only the worlds of the chosen ones are copied."""
+    places = players_moves(levels)
+    few = moves_at(levels, places.take(few_of(len(places.row))))
+    nodes = mean_chain(game, few.world, few.mover, few.action)
+    rows, times = choose(places.times.astype(np.float64), max(1, round(most / nodes)), stream)
+    return moves_at(levels, places.take(rows)._replace(times=times.astype(np.int64)))
 
 
 class BeliefTargets(NamedTuple):

@@ -11,17 +11,18 @@ Players' own views are what V is most needed for: they are half of all examples.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qdts.games.game import Game
 from qdts.games.interface import TERMINAL
-from qdts.kernels import Ints, Reals
+from qdts.kernels import Reals
 from qdts.learning.nodes.evaluation import act_nodes
 from qdts.learning.nodes.nodes import Nodes, arrive, chain_after, joined, mean_chain, queries_of
-from qdts.learning.selfplay.sampling import Level, moves_of
+from qdts.learning.selfplay.places import actions_at, places_in, players_moves, rows_at, worlds_at
+from qdts.learning.selfplay.places import joined as joined_places
+from qdts.learning.selfplay.sampling import Level
 from qdts.learning.targets.estimates import Estimates, Views
 from qdts.nets.encoding import offered
 from qdts.nets.examples import ValueExamples, choose
@@ -29,20 +30,6 @@ from qdts.search.evaluation.evaluator import Queries
 
 OWN, OTHERS, HOLES = 0.5, 0.25, 0.25
 """The shares of examples at ACT nodes, at OPPONENT and CHANCE nodes, and at SAMPLE nodes."""
-
-
-class Places(NamedTuple):
-    """Histories in some levels; M counts them."""
-
-    level: Ints  # [M]
-    row: Ints  # [M]
-    player: Ints  # [M] whose values are meant
-    column: Ints  # [M] a choice, or 0
-    times: Ints  # [M] how many games are meant
-
-    def take(self, which: Ints) -> Places:
-        """Some of them."""
-        return Places._make(column[which] for column in self)
 
 
 class _Children(NamedTuple):
@@ -107,15 +94,15 @@ def _others(
     for number, level in enumerate(levels):
         for player in range(game.players):
             rows = np.flatnonzero((level.mover != player) & (level.mover != TERMINAL))
-            found.append(_places(number, rows, player, np.zeros(len(rows), np.int64), level.times[rows]))
-    places = _joined(found)
+            found.append(places_in(number, rows, player, np.zeros(len(rows), np.int64), level.times[rows]))
+    places = joined_places(found)
     which, weight = choose(places.times.astype(np.float64) ** power, most, stream)
     places = places.take(which)
-    nodes = arrive(game, _worlds(levels, places), places.player)
-    value = _gathered([e.value for e in estimates], places)[np.arange(len(which)), places.player]
-    child = _gathered([e.child for e in estimates], places)[np.arange(len(which)), :, places.player]
-    took = (_gathered([x.taken for x in levels], places) > 0).astype(np.float64)
-    policy = _gathered([x.policy for x in levels], places)
+    nodes = arrive(game, worlds_at(levels, places), places.player)
+    value = rows_at([e.value for e in estimates], places)[np.arange(len(which)), places.player]
+    child = rows_at([e.child for e in estimates], places)[np.arange(len(which)), :, places.player]
+    took = (rows_at([x.taken for x in levels], places) > 0).astype(np.float64)
+    policy = rows_at([x.policy for x in levels], places)
     return _Part(nodes, value, weight, lambda _: _Children(child, took, policy))
 
 
@@ -124,14 +111,14 @@ def _holes(
     stream: np.random.Generator,
 ) -> _Part:  # fmt: skip
     """The SAMPLE nodes after players' moves."""
-    places = _moves(levels)
+    places = players_moves(levels)
     which, weight = choose(places.times.astype(np.float64) ** power, most, stream)
-    places, rows = places.take(which), np.arange(len(which))
-    worlds, action = _worlds(levels, places), _gathered([x.choice for x in levels], places)[rows, places.column]
+    places = places.take(which)
+    worlds, action = worlds_at(levels, places), actions_at(levels, places)
     few = slice(0, max(1, round(most / mean_chain(game, worlds, places.player, action))))
     order = stream.permutation(len(which))[few]
     worlds, action, places, weight = worlds[order], action[order], places.take(order), weight[order]
-    value = _gathered([e.child for e in estimates], places)[np.arange(len(order)), places.column, places.player]
+    value = rows_at([e.child for e in estimates], places)[np.arange(len(order)), places.column, places.player]
     nodes, at, true = chain_after(game, worlds, places.player, action)
 
     def children(queries: Queries) -> _Children:
@@ -139,33 +126,3 @@ def _holes(
         return _Children(value[at][:, None] * known, known, np.zeros_like(known))
 
     return _Part(nodes, value[at], weight[at], children)
-
-
-def _moves(levels: Sequence[Level]) -> Places:
-    """The moves of players: every choice of theirs that a game took."""
-    found = []
-    for number, rows, columns in moves_of(levels):
-        level = levels[number]
-        found.append(_places(number, rows, level.mover[rows], columns, level.taken[rows, columns]))
-    return _joined(found)
-
-
-def _places(level: int, rows: Ints, player: int | Ints, column: Ints, times: Ints) -> Places:
-    return Places(np.full(len(rows), level), rows, np.broadcast_to(player, rows.shape), column, times)
-
-
-def _joined(parts: list[Places]) -> Places:
-    return Places._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
-
-
-def _worlds(levels: Sequence[Level], places: Places) -> Ints:
-    return np.asarray(_gathered([level.world for level in levels], places), np.int64)
-
-
-def _gathered(columns: Sequence[NDArray[Any]], places: Places) -> NDArray[Any]:
-    """The rows of a column of all levels at some places."""
-    out = np.zeros((len(places.row), *columns[0].shape[1:]), columns[0].dtype)
-    for number, column in enumerate(columns):
-        at = np.flatnonzero(places.level == number)
-        out[at] = column[places.row[at]]
-    return out
