@@ -282,14 +282,17 @@ def test_a_fit_lowers_all_losses() -> None:
 
 
 @pytest.mark.parametrize("spec", ["kuhn_poker(players=3)", "tic_tac_toe"])
-def test_few_examples_are_learned_all_at_once(spec: str) -> None:
+def test_few_examples_are_learned_all_at_once(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loss is their mean by weight then, and nothing is sampled; a step without length changes nothing."""
     networks = networks_of(load_game(spec))
     policy, value = examples_of(spec, networks)
     stream = np.random.default_rng(1)
     policy = policy._replace(weight=stream.random(len(policy.weight)))
     value = value._replace(weight=stream.random(len(value.weight)))
+    sampled: list[object] = []
+    monkeypatch.setattr("qdts.nets.networks.sample_examples", lambda *given: sampled.append(given))
     losses = networks.fit(lambda: policy, lambda: value, Steps(np.zeros(3), 10_000, stream))
+    assert sampled == []
     out = out_of(networks, policy).double().numpy()
     each = [entropy_of(policy, out, np.array([row]), weighted=False) for row in range(len(out))]
     assert losses["policy_loss"] == pytest.approx(np.average(each, weights=policy.weight), rel=1e-4)
