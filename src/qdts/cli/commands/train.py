@@ -91,9 +91,7 @@ def train(
         Path | None, typer.Option(metavar="DIR", help="Continue the run in this folder.", show_default=False)
     ] = None,
     device: Annotated[str, typer.Option(help="Where networks are fitted and evaluated: cpu or cuda.")] = "cpu",
-    threads: Annotated[
-        int, typer.Option(min=1, help="Threads that self-play and fits share; 2 are about 1.5 times as fast as 1.")
-    ] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="Threads that self-play and fits share.")] = 1,
     settings: Annotated[
         bool, typer.Option("--settings", help="Print all settings (of GAME, of a preset) and stop.")
     ] = False,
